@@ -15,10 +15,10 @@ The file is the nearest one, in the current directory or above it. Files that it
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
+import rtoml
 from cyclopts import App
 from cyclopts.config import Dict
 
@@ -57,10 +57,10 @@ def find(directory: Path | None = None) -> tuple[Path, dict[str, Any]] | None:
 def _tables(path: Path) -> dict[str, Any] | None:
     try:
         text = path.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
+        document = rtoml.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except rtoml.TomlParsingError as error:
         if path.name == SHARED_FILE and TABLE not in text:  # the tools that the file belongs to report the error
             return None
         raise UsageError(f"{path}: not TOML: {error}") from None

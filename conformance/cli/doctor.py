@@ -36,6 +36,7 @@ LIBRARIES = (
     "numpy",
     "pyarrow",
     "pyroaring",
+    "rtoml",
 )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from functools import cache
 from importlib.resources import files
+
+import rtoml
 
 from spec_ref.requirements import CONTRADICTIONS, SOURCES, Requirement, sources
 
@@ -20,7 +21,7 @@ def areas() -> dict[str, tuple[str, ...]]:
     found = {}
     for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if file.name.endswith(".toml") and file.name not in (CONTRADICTIONS, SOURCES):
-            rows = tomllib.loads(file.read_text(encoding="utf-8"))["requirement"]
+            rows = rtoml.loads(file.read_text(encoding="utf-8"))["requirement"]
             found[file.name.removesuffix(".toml")] = tuple(row["code"] for row in rows)
     return found
 

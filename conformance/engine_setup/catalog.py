@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
 import attrs
+import rtoml
 
 from conformance.core.counts import plural
 from conformance.core.failures import UsageError
@@ -227,7 +227,7 @@ def catalog() -> Catalog:
 
 @cache
 def _catalog(folders: tuple[EngineFolder, ...]) -> Catalog:
-    document = tomllib.loads(HERE.joinpath("shared.toml").read_text(encoding="utf-8"))
+    document = rtoml.loads(HERE.joinpath("shared.toml").read_text(encoding="utf-8"))
     locks = {name: tuple(packages) for name, packages in document["lock_packages"].items()}
     places = dict.fromkeys(locks, HERE / "locks")
     servers = []

@@ -8,9 +8,10 @@ own sections, and checks their entries.
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from pathlib import Path
+
+import rtoml
 
 from conformance.core.failures import UsageError
 from conformance.core.json_types import Json
@@ -48,7 +49,7 @@ def shipped_entries(*sections: str) -> list[tuple[Path, dict[str, Json]]]:
 @cache
 def _read(path: Path, engine: str) -> dict[str, Json]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = rtoml.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: known deviations cannot be read: {error.strerror}") from None
     except ValueError as error:

@@ -34,11 +34,11 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from functools import cache
 from pathlib import Path
 
 import attrs
+import rtoml
 
 from conformance.core.failures import UsageError
 from conformance.core.json_types import Json
@@ -151,7 +151,7 @@ def _folders(root: Path) -> list[Path]:
 def _read(path: Path) -> EngineFolder:
     file = path / FILE
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        document = rtoml.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UsageError(f"{path}: expected the folder of an engine, with a file {FILE}; found none") from None
     except OSError as error:

@@ -32,7 +32,6 @@ was run, its outcome must be the one in the entry.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 from functools import cache
@@ -41,6 +40,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
+import rtoml
 from attrs import evolve, frozen
 
 from conformance.core.failures import UsageError
@@ -126,7 +126,7 @@ def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[K
         of_engines = shipped_entries("cell", "table")
         return tuple(one for file, content in of_engines for one in _of_content(file, content, names))
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = rtoml.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: known deviations cannot be read: {error.strerror}") from None
     except ValueError as error:

@@ -35,11 +35,11 @@ tables and reads that differ from the model have ``rows``, ``values`` and ``filt
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import rtoml
 from attrs import NOTHING, field, fields, frozen
 
 from conformance.core.failures import UsageError
@@ -211,7 +211,7 @@ def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRel
 
 def _read(path: Path, table: str) -> dict[str, Any]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = rtoml.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:

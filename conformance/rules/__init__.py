@@ -6,9 +6,10 @@ Each level has a TOML file, and each check has an id, requirements, a scope and 
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Mapping
 from importlib import resources
+
+import rtoml
 
 from spec_ref import checks
 from spec_ref.checks import LEVELS, Check
@@ -30,7 +31,7 @@ def registry() -> Mapping[str, Check]:
 def retired() -> Mapping[str, str]:
     """Return the ids of checks that were removed because they could never find anything, each with the reason."""
     text = resources.files(__package__).joinpath("retired.toml").read_text(encoding="utf-8")
-    return {check: row["reason"] for row in tomllib.loads(text)["retired"] for check in row["checks"]}
+    return {check: row["reason"] for row in rtoml.loads(text)["retired"] for check in row["checks"]}
 
 
 def find_check(violation: Violation) -> Check | None:

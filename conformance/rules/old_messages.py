@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from importlib import resources
 
 import attrs
+import rtoml
 
 from conformance.rules import registry
 from spec_ref.requirements import check_id, register
@@ -28,7 +28,7 @@ class _Row:
 @functools.cache
 def _rows() -> tuple[_Row, ...]:
     text = resources.files(__package__).joinpath("messages.toml").read_text(encoding="utf-8")
-    rows = tomllib.loads(text)["messages"]
+    rows = rtoml.loads(text)["messages"]
     return tuple(
         _Row(row["code"], re.compile(row["message"], re.DOTALL), row["aspect"], row.get("severity")) for row in rows
     )

@@ -34,7 +34,6 @@ from __future__ import annotations
 
 import enum
 import json
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
@@ -42,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
+import rtoml
 from attrs import field, frozen
 
 from conformance.core.failures import UsageError
@@ -274,7 +274,7 @@ def read_deviations(path: Path, text: str | None = None) -> tuple[Deviation, ...
         UsageError: the file cannot be read, or has a wrong form.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8") if text is None else text)
+        content = rtoml.loads(path.read_text(encoding="utf-8") if text is None else text)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:

@@ -8,10 +8,10 @@ Entries of other engines and versions, and vectors that were not selected, stay 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import rtoml
 from attrs import evolve, field, frozen
 
 from conformance.core.failures import UsageError
@@ -142,7 +142,7 @@ def _without(entry: Entry, vectors: tuple[str, ...]) -> str:
     listed = "vectors = [\n" + "".join(f'  "{id_}",\n' for id_ in vectors) + "]"
     text, found = re.subn(r"(?ms)^vectors\s*=\s*\[.*?\]", lambda _: listed, entry.text)
     try:
-        rows = tomllib.loads(text)["deviation"] if found == 1 else []
+        rows = rtoml.loads(text)["deviation"] if found == 1 else []
     except ValueError:
         rows = []
     right = len(rows) == 1 and tuple(rows[0]["vectors"]) == vectors

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import enum
 import functools
-import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from importlib import resources
 
 import attrs
+import rtoml
 
 from conformance.rules import find_checks
 from spec_ref.checks.findings import Severity
@@ -75,9 +75,7 @@ class Row:
 @functools.cache
 def known() -> tuple[Row, ...]:
     """Return all advice, in the order in which patterns are tried."""
-    document = tomllib.loads(
-        resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8")
-    )
+    document = rtoml.loads(resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8"))
     remedies = {
         name: {key: " ".join(value.split()) for key, value in remedy.items()}
         for name, remedy in document["remedy"].items()

@@ -21,12 +21,12 @@ not known to fail on it::
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import attrs
+import rtoml
 
 from conformance.core.failures import UsageError
 from conformance.engine_setup.folders import engine_files
@@ -118,7 +118,7 @@ _FACT = ("engine", "feature", "outcome", "reason", "evidence")
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = rtoml.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from None
     engines = content.get("engine")

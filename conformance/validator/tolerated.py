@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from importlib import resources
 
 import attrs
+import rtoml
 
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.records import evolve
@@ -39,7 +39,7 @@ class Tolerated:
 def known() -> tuple[Tolerated, ...]:
     """Return all tolerated violations."""
     text = resources.files("conformance.validator").joinpath("tolerated.toml").read_text(encoding="utf-8")
-    rows = tomllib.loads(text)["tolerated"]
+    rows = rtoml.loads(text)["tolerated"]
     return tuple(
         Tolerated(
             row["check"],

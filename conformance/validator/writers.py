@@ -28,11 +28,12 @@ suspicion.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Protocol
+
+import rtoml
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
@@ -123,7 +124,7 @@ def fingerprint_files() -> dict[str, dict[str, Json]]:
 
 def _read(path: Path) -> dict[str, Json]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = rtoml.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from None
     for section, rows in content.items():

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import rtoml
 from attrs import field, frozen
 
 from conformance.operations.wire import to_exchange
@@ -67,7 +67,7 @@ class AwkwardValues:
 @cache
 def awkward_values(path: Path = TABLE) -> AwkwardValues:
     """Load the table from a file."""
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    document = rtoml.loads(path.read_text(encoding="utf-8"))
     return AwkwardValues(
         {
             type_: {name: re.compile(pattern) for name, pattern in classes.items()}

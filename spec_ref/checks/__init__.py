@@ -10,13 +10,13 @@ another severity has a reason.
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
 import attrs
+import rtoml
 
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
@@ -114,7 +114,7 @@ def parse_checks(text: str, level: str) -> tuple[Check, ...]:
     Raises:
         AssertionError: if the id of a check does not fit its code, its scope is unknown, or a severity has no reason.
     """
-    document = tomllib.loads(text)
+    document = rtoml.loads(text)
     unlike: dict[str, dict[str, Any]] = {}
     for row in document.get("unlike", ()):
         for name in row["checks"]:

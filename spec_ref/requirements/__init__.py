@@ -7,10 +7,11 @@ The register is data, a TOML file for each area; a code is never renumbered and 
 from __future__ import annotations
 
 import enum
-import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import Any, overload
+
+import rtoml
 
 from spec_ref.core.records import record
 from spec_ref.core.versions import FormatVersion, Presence
@@ -201,7 +202,7 @@ def register() -> dict[str, Requirement]:
     for file in sorted(files(__package__).iterdir(), key=lambda entry: entry.name):
         if not file.name.endswith(".toml") or file.name in (CONTRADICTIONS, SOURCES):
             continue
-        for row in tomllib.loads(file.read_text(encoding="utf-8"))["requirement"]:
+        for row in rtoml.loads(file.read_text(encoding="utf-8"))["requirement"]:
             requirement = _requirement(row)
             if requirement.code in requirements:
                 raise AssertionError(f"the register names {requirement.code} twice")
@@ -250,7 +251,7 @@ def sources() -> Sources:
 
 
 def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return rtoml.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
 @overload

@@ -58,6 +58,7 @@ def test_files_are_relative_to_the_configuration(project: Path, capsys: pytest.C
     ("name", "text", "message"),
     [
         (configuration.OWN_FILE, "[validate", "not TOML"),
+        (configuration.OWN_FILE, "deep = " + "[" * 100_000, "not TOML"),
         (configuration.OWN_FILE, "level = 'files'", "a table of options for each command"),
         (configuration.OWN_FILE, "[validat]\n", "[validat] is not a command"),
         (configuration.OWN_FILE, "[validate]\nlevl = 'files'", "levl"),

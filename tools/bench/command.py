@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sysconfig
 import tempfile
@@ -42,6 +43,9 @@ def claims(scale: Scale) -> Iterator[Claim]:
 
 
 def _run(command: list[str], tables: Path) -> None:
-    done = subprocess.run(command, cwd=tables, capture_output=True, text=True)
+    # As after an installation: with bytecode, which the first of several runs writes.
+    written = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {**written, "PYTHONPYCACHEPREFIX": str(tables.parent / "bytecode")}
+    done = subprocess.run(command, cwd=tables, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise BenchError(f"{' '.join(command)}: status {done.returncode}: {(done.stderr or done.stdout)[:500]}")

@@ -18,10 +18,10 @@ Sections of ``deviations.toml`` of an engine, or of `conformance.table_io.catalo
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
+import rtoml
 from attrs import NOTHING, fields, frozen
 
 from conformance.core.failures import UsageError
@@ -68,8 +68,8 @@ def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
         files = shipped_entries("catalog")
     else:
         try:
-            files = [(path, tomllib.loads(path.read_text(encoding="utf-8")))]
-        except (OSError, tomllib.TOMLDecodeError) as error:
+            files = [(path, rtoml.loads(path.read_text(encoding="utf-8")))]
+        except (OSError, rtoml.TomlParsingError) as error:
             raise UsageError(f"{path}: it cannot be read: {error}") from None
     known = [one for file, content in files for one in _of_rows(file, content.get("catalog", []))]
     if len({one.id for one in known}) != len(known):
