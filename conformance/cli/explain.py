@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -66,8 +66,7 @@ def explain(
     if check is None and (vector := _vector(code, vectors_)) is not None:
         return _show_vector(vector, format)
     rule = find(code) if check is None else register()[check.requirement]
-    loaded = vectors.load(vectors_ or vectors.shipped(), rule.code)
-    proofs = [vector for vector in loaded if rule.code in vector.requirements]
+    proofs = vectors.load(vectors_ or vectors.shipped(), rule.code)
     broken = deviations(rule, proofs) if vectors_ is None else []
     readings = [one for one in contradictions().values() if rule.code in one.requirements]
     fix = how_to_fix(rule) if check is None else advice(check.requirement, check.aspect)
@@ -137,7 +136,7 @@ def _show_vector(vector: Vector, format: str) -> int:
 
 def _show_point(point: Contradiction, folder: Path | None, format: str) -> int:
     """Print a point where the texts contradict each other or are silent."""
-    asked = [one.id for one in vectors.load(folder or vectors.shipped(), point.id) if point.id in one.contradiction]
+    asked = [one.id for one in vectors.load(folder or vectors.shipped(), point.id)]
     if format == "json":
         fields: Any = attrs.asdict(cast(Any, point))
         content = {**fields, "status": point.status.value, "vectors": asked}
@@ -181,7 +180,7 @@ def check_json(check: Check) -> dict[str, Any]:
 
 def _lines(
     rule: Requirement,
-    proofs: list[Vector],
+    proofs: Sequence[Vector],
     broken: list[tuple[Deviation, list[str]]],
     readings: list[Contradiction],
     fix: Advice | None,
@@ -248,7 +247,7 @@ def _engine(deviation: Deviation) -> str:
     return " ".join([deviation.engine, *deviation.versions])
 
 
-def deviations(rule: Requirement, proofs: list[Vector]) -> list[tuple[Deviation, list[str]]]:
+def deviations(rule: Requirement, proofs: Sequence[Vector]) -> list[tuple[Deviation, list[str]]]:
     """Return the known deviations of engines from a requirement, with its vectors (``proofs``) that show them."""
     ids = {vector.id for vector in proofs}
     return [

@@ -84,8 +84,8 @@ def load(folder: Path, mention: str = "") -> tuple[Vector, ...]:
 
     Args:
         folder: the folder.
-        mention: an id or code; files that do not contain it are left out unread, as whoever looks for one vector or
-            the vectors of one requirement does not need them.
+        mention: the id of a vector, or the code of a requirement or contradiction: the vectors that do not name it
+            are left out, and files without them are not parsed. Empty for all vectors.
 
     Raises:
         UsageError: the folder has no vectors, or a file is malformed; the message names the place.
@@ -98,7 +98,7 @@ def load(folder: Path, mention: str = "") -> tuple[Vector, ...]:
     schema = folder / SCHEMA
     check = _schema(schema if schema.is_file() else None)
     golden = named_place(folder)
-    vectors = tuple(vector for path in paths for vector in _load_file(path, check, golden, mention.encode()))
+    vectors = tuple(vector for path in paths for vector in _load_file(path, check, golden, mention))
     twice = [id_ for id_, count in Counter(vector.id for vector in vectors).items() if count > 1]
     if twice:
         first, second = (vector.file for vector in vectors if vector.id == twice[0])
@@ -111,10 +111,10 @@ def count_on_disk(folder: Path) -> int:
     return sum(len(parse_json(path.read_bytes())["vectors"]) for path in vector_files(folder))
 
 
-def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention: bytes = b"") -> Iterator[Vector]:
+def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention: str = "") -> Iterator[Vector]:
     try:
         data = path.read_bytes()
-        if mention not in data:
+        if mention.encode() not in data:
             return
         content = parse_json(data)
     except OSError as error:
@@ -128,6 +128,8 @@ def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention:
     if operation is None:
         raise UsageError(f"{path}: broken vector file: /operation: no operation {content['operation']!r}")
     for index, row in enumerate(content["vectors"]):
+        if mention and mention not in (row["id"], *row["requirements"], *row.get("contradiction", ())):
+            continue
         vector = _vector(path, content, operation, row)
         complaint = _form_complaint(vector, golden)
         if complaint is not None:
