@@ -15,14 +15,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import attrs
 
 from conformance.core.drives import has_drive, local_uri_path
-from conformance.core.failures import NotExamined, UsageError
+from conformance.core.failures import NotExamined
 from conformance.core.lazy_imports import lazy_imports
-from conformance.table_io.s3_requests import CONNECT_SECONDS, S3Object, TooLarge, can_read, open_bucket
+from conformance.table_io.object_stores import (
+    STORES,
+    open_s3,
+    open_store,
+    s3_endpoint,
+    s3_region,
+    store_seconds,
+    store_settings,
+)
+from conformance.table_io.s3_requests import S3Object, TooLarge, can_read, open_bucket
 
 with lazy_imports():
     import pyarrow as pa
@@ -32,12 +40,6 @@ with lazy_imports():
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import fs
-
-STORE_SECONDS = "ICEBERG_CONFORMANCE_STORE_SECONDS"
-"""The environment variable with the seconds without data after which a request to a store is aborted and repeated."""
-
-REQUEST_SECONDS = 60.0
-"""The default of the variable."""
 
 MAX_FILE_BYTES = 1 << 31
 """The largest file that `read_bytes` reads by default; data files are opened, not read whole."""
@@ -95,24 +97,6 @@ class Listed:
     size: int
 
 
-def store_seconds() -> float:
-    """Return how many seconds a store may send no data.
-
-    Raises:
-        UsageError: the variable is not a number greater than 0.
-    """
-    text = os.environ.get(STORE_SECONDS)
-    if not text:
-        return REQUEST_SECONDS
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise UsageError(f"{STORE_SECONDS}={text}: expected a number of seconds greater than 0")
-    return seconds
-
-
 def split_location(location: str) -> Place:
     """Split a location: a plain path, ``file:/p``, ``file:///p``, ``s3://bucket/key`` and so on.
 
@@ -130,8 +114,8 @@ def split_location(location: str) -> Place:
         if host not in ("", "localhost") or not slash:
             raise UnknownScheme(location, f"the file is on the host {host!r}; only local files have the scheme file")
         return Place("file", "", local_uri_path("/" + below.lstrip("/")))
-    if scheme not in _STORES:
-        known = ", ".join(sorted(["file", *_STORES]))
+    if scheme not in STORES:
+        known = ", ".join(sorted(["file", *STORES]))
         raise UnknownScheme(location, f"no file system serves the scheme {scheme!r}; there are {known}")
     authority, _, key = rest[2:].partition("/") if rest.startswith("//") else ("", "/", rest)
     if scheme == "hdfs":
@@ -152,7 +136,7 @@ def file_system(location: str) -> tuple[fs.FileSystem, str]:
         return _local(), path
     place = split_location(location)
     with store_errors(location):
-        return _store(place.scheme, place.authority, _settings()), place.path
+        return open_store(place.scheme, place.authority, store_settings()), place.path
 
 
 def _local_path(location: str) -> str | None:
@@ -382,43 +366,6 @@ def _local() -> fs.LocalFileSystem:
     return fs.LocalFileSystem()
 
 
-_VARIABLES = (
-    "AWS_ENDPOINT_URL_S3",
-    "AWS_ENDPOINT_URL",
-    "AWS_REGION",
-    "AWS_DEFAULT_REGION",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "AWS_PROFILE",
-    "STORAGE_EMULATOR_HOST",
-    "AZURE_STORAGE_ACCOUNT",
-    "AZURE_STORAGE_KEY",
-    "AZURE_STORAGE_SAS_TOKEN",
-    STORE_SECONDS,
-)
-
-Settings = tuple[tuple[str, str], ...]
-
-
-def _settings() -> Settings:
-    """Return the variables with the settings of stores, which are part of the cache's key, so that changes apply."""
-    return tuple((name, os.environ[name]) for name in _VARIABLES if os.environ.get(name))
-
-
-@lru_cache(maxsize=32)
-def _store(scheme: str, authority: str, settings: Settings) -> fs.FileSystem:
-    return _STORES[scheme](authority, dict(settings))
-
-
-def _s3(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
-    endpoint, region = urlsplit(_s3_endpoint(settings)), _s3_region(bucket, settings)
-    options: dict[str, Any] = {}
-    if endpoint.netloc:
-        options = {"scheme": endpoint.scheme, "endpoint_override": endpoint.netloc}
-    return fs.S3FileSystem(region=region, connect_timeout=CONNECT_SECONDS, request_timeout=store_seconds(), **options)
-
-
 def s3_object(location: str) -> S3Object | None:
     """Return direct access to an object on S3, which takes one request for a range and the size of the object.
 
@@ -428,15 +375,15 @@ def s3_object(location: str) -> S3Object | None:
         FileAccessError: no file system has the scheme, or the region of the bucket cannot be found.
     """
     place = split_location(location)
-    if _STORES.get(place.scheme) is not _s3:
+    if STORES.get(place.scheme) is not open_s3:
         return None
-    given = _settings()
+    given = store_settings()
     bucket, key, settings = place.authority, place.path.partition("/")[2], dict(given)
     has_keys = settings.get("AWS_ACCESS_KEY_ID") and settings.get("AWS_SECRET_ACCESS_KEY")
     if not has_keys or not _PLAIN_BUCKET.fullmatch(bucket) or not can_read(key):
         return None
     with store_errors(location):
-        endpoint, region = _s3_endpoint(settings), _s3_region(bucket, settings)
+        endpoint, region = s3_endpoint(settings), s3_region(bucket, settings)
         if not endpoint and (region is None or region.startswith(_OTHER_DOMAINS)):
             return None
         opened = open_bucket(bucket, endpoint, region or "us-east-1", store_seconds(), given)
@@ -447,55 +394,3 @@ _OTHER_DOMAINS = ("cn-", "us-iso", "eu-iso")
 """The starts of regions whose stores are not below amazonaws.com."""
 
 _PLAIN_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-
-
-def _s3_endpoint(settings: dict[str, str]) -> str:
-    return settings.get("AWS_ENDPOINT_URL_S3") or settings.get("AWS_ENDPOINT_URL") or ""
-
-
-def _s3_region(bucket: str, settings: dict[str, str]) -> str | None:
-    """Return the region of a bucket; None where the endpoint or the profile decides."""
-    region = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
-    if region is None and not _s3_endpoint(settings) and "AWS_PROFILE" not in settings:
-        return str(fs.resolve_s3_region(bucket))
-    return region
-
-
-def _gcs(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
-    del bucket
-    emulator = urlsplit(settings.get("STORAGE_EMULATOR_HOST", ""))
-    if emulator.netloc:
-        return fs.GcsFileSystem(anonymous=True, scheme=emulator.scheme, endpoint_override=emulator.netloc)
-    return fs.GcsFileSystem()
-
-
-def _azure(authority: str, settings: dict[str, str]) -> fs.FileSystem:
-    host = authority.partition("@")[2]
-    account = host.partition(".")[0] or settings.get("AZURE_STORAGE_ACCOUNT")
-    if not account:
-        raise OSError("the URI names no storage account, and AZURE_STORAGE_ACCOUNT is not set")
-    return fs.AzureFileSystem(
-        account,
-        account_key=settings.get("AZURE_STORAGE_KEY"),
-        sas_token=settings.get("AZURE_STORAGE_SAS_TOKEN"),
-    )
-
-
-def _hdfs(authority: str, settings: dict[str, str]) -> fs.FileSystem:
-    del settings
-    host, _, port = authority.partition(":")
-    return fs.HadoopFileSystem(host or "default", int(port or 0))
-
-
-_STORES = {
-    "s3": _s3,
-    "s3a": _s3,
-    "s3n": _s3,
-    "gs": _gcs,
-    "gcs": _gcs,
-    "abfs": _azure,
-    "abfss": _azure,
-    "wasb": _azure,
-    "wasbs": _azure,
-    "hdfs": _hdfs,
-}

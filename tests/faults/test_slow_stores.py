@@ -9,8 +9,9 @@ import pytest
 from faulty import LEFT, command, made, only_table
 
 from conformance.core.failures import UsageError
-from conformance.table_io.file_access import STORE_SECONDS, FileAccessError
+from conformance.table_io.file_access import FileAccessError
 from conformance.table_io.local import read_table
+from conformance.table_io.object_stores import STORE_SECONDS
 from conformance.table_io.stores import open_store
 from conformance.table_io.tables import load_table
 from conformance.table_io.writing import append, create_table

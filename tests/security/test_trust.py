@@ -13,8 +13,8 @@ from pyarrow import fs
 from conformance import vectors
 from conformance.cli.validate import validate
 from conformance.core.failures import ExitStatus, UsageError
-from conformance.table_io import file_access
-from conformance.table_io.file_access import FileAccessError, FileForbidden, read_bytes
+from conformance.table_io import object_stores
+from conformance.table_io.file_access import LOCAL_FILES, FileAccessError, FileForbidden, read_bytes
 from conformance.table_io.tables import load_table
 from conformance.table_io.trust import Trust
 from conformance.vectors.golden_places import FOLDER, PLACE
@@ -32,10 +32,10 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def served(_bucket: str, _settings: dict[str, str]) -> fs.FileSystem:
         return fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
 
-    file_access._store.cache_clear()
-    monkeypatch.setitem(file_access._STORES, "s3", served)
+    object_stores.open_store.cache_clear()
+    monkeypatch.setitem(object_stores.STORES, "s3", served)
     yield tmp_path
-    file_access._store.cache_clear()
+    object_stores.open_store.cache_clear()
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_table_on_a_store_makes_no_file_of_this_machine_read(remote: str, caps
     assert validate(remote, format="json", workers=1) == ExitStatus.FAILURES
     (table,) = json.loads(capsys.readouterr().out)["tables"]
     assert [one["check"] for one in table["findings"] if one["severity"] == "error"] == UNREADABLE
-    assert file_access.LOCAL_FILES not in os.environ
+    assert LOCAL_FILES not in os.environ
 
 
 def test_it_does_where_that_is_allowed(remote: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
 
-from conformance.table_io.file_access import STORE_SECONDS
+from conformance.table_io.object_stores import STORE_SECONDS
 from conformance.validator import (
     data_file_reader,
     diff,

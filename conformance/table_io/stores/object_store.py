@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 
 from attrs import frozen
 
-from conformance.table_io.file_access import store_seconds
+from conformance.table_io.object_stores import store_seconds
 from conformance.table_io.stores.file_system import HINT, VERSION
 from spec_ref.commits import FileSystemTable
 from spec_ref.commits.effects import Swap

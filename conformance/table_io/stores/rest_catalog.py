@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import attrs
 
 from conformance.core.failures import NotExamined
-from conformance.table_io.file_access import store_seconds
+from conformance.table_io.object_stores import store_seconds
 
 TOKEN = "ICEBERG_REST_TOKEN"  # noqa: S105
 """The environment variable with an optional bearer token."""
