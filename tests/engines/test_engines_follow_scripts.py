@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from large_engines import skip_unless_installed
 from patient import PATIENT
 
 from conformance import vectors
@@ -101,6 +102,7 @@ def test_the_changes_of_an_operation_are_committed_together_or_not_at_all(name: 
         {"op": "alter-schema", "changes": [{"op": "add", "name": "d", "type": "int"}, {"op": "drop", "name": "x"}]},
         {"op": "alter-spec", "changes": [{"op": "remove", "name": "q"}, {"op": "remove", "name": "x"}]},
     ]
+    skip_unless_installed(name)
     started = launch(name)
     with Process(name, started.command, env=started.env, limits=PATIENT) as process:
         process.start()

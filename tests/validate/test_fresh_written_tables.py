@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from large_engines import skip_unless_installed
 
 from conformance.core.json_types import JsonObject
-from conformance.engine_setup import launch, list_engines
+from conformance.engine_setup import launch
 from conformance.operations.protocol import Unsupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.runner.process import Process
@@ -106,13 +107,11 @@ def scripts() -> Iterator[tuple[str, list[JsonObject]]]:
 def test_tables_of_the_engine_have_nothing_that_their_owner_cannot_act_on(
     engine: str, least: int, tmp_path: Path
 ) -> None:
-    status = next(status for status in list_engines() if status.name == engine)
-    if not status.installed:
-        pytest.skip(f"{status.label}: {status.reason}")
-    launched = launch(status.label)
+    skip_unless_installed(engine)
+    launched = launch(engine)
     found: dict[str, list[str]] = {}
     over = set(KNOWN[engine])
-    with Process(status.label, launched.command, env=launched.env) as process:
+    with Process(engine, launched.command, env=launched.env) as process:
         process.start()
         for name, operations in scripts():
             made = write_script(process, {"operations": operations}, tmp_path / name / "table")
