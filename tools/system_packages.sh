@@ -3,6 +3,7 @@
 set -euo pipefail
 missing=()
 command -v chromedriver >/dev/null || missing+=(chromium chromium-driver)  # the HTML report is tested in a browser
+command -v zsh >/dev/null || missing+=(zsh)  # completion is tested in it
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)  # commits are tested on a real server
 ((${#missing[@]})) || exit 0
 if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then

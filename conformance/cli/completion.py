@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Annotated, Literal
 
@@ -18,7 +19,8 @@ def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(name="
         shell: bash, zsh or fish.
     """
     script = make_app().generate_completion(shell=shell)
-    sys.stdout.write(_with_names(script) if shell == "bash" else script)
+    finish = {"bash": _with_names, "zsh": _with_files}.get(shell)
+    sys.stdout.write(finish(script) if finish else script)
     return ExitStatus.CONFORMANT
 
 
@@ -87,3 +89,21 @@ def _with_names(script: str) -> str:
     if not script.endswith(_MADE) or _FILES not in script:
         raise HarnessFault("the script for bash is not as expected")
     return script.removesuffix(_MADE).replace(_FILES, "COMPREPLY=()") + _BASH.lstrip("\n")
+
+
+_ZSH_FUNCTION = "_cyclopts_iceberg-conformance"
+"""The function that Cyclopts generates. zsh calls it only if the file of the script has the same name."""
+
+_ZSH_POSITIONAL = re.compile(r"""^( +'(?:\*|\d+):(?:[^:'\\]|\\.)*)'(?= \\$)""", re.MULTILINE)
+"""An argument, not an option, for which that script says nothing to complete."""
+
+
+def _with_files(script: str) -> str:
+    """Name the function of the script for zsh as the documented file, and complete arguments with file names.
+
+    Raises:
+        HarnessFault: the script that Cyclopts generates is not as expected.
+    """
+    if f"{_ZSH_FUNCTION}() {{" not in script or not _ZSH_POSITIONAL.search(script):
+        raise HarnessFault("the script for zsh is not as expected")
+    return _ZSH_POSITIONAL.sub(r"\1:_files'", script).replace(_ZSH_FUNCTION, "_iceberg-conformance")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -288,6 +289,40 @@ def test_other_shells_have_scripts(cli: Cli, shell: str, sign: str) -> None:
     assert sign in done.stdout
     assert "update-expected" in done.stdout
     assert cli("completion", "tcsh").returncode == 2
+
+
+ZSH = r"""
+zmodload zsh/zpty
+zpty -b shell zsh -f -i
+write() { zpty -w shell "$1" }
+write 'unsetopt beep; fpath=($PWD $fpath); autoload -U compinit; compinit -u -D'
+write 'save() { print -r -- "$BUFFER" >> typed; BUFFER=; }; zle -N save; bindkey "^Xs" save; touch ready'
+wait_until() { for i in {1..600}; do eval "$1" && return; zpty -r shell x '*' -t; sleep 0.1; done; exit 1 }
+wait_until '[[ -e ready ]]'
+touch typed
+for line in "$@"; do
+  n=$(wc -l < typed)
+  zpty -n -w shell "$line"$'\t\x18s'
+  wait_until '(( $(wc -l < typed) > n ))'
+done
+zpty -d shell
+"""
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_completes_commands_options_and_files(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "_iceberg-conformance").write_text(cli("completion", "zsh").stdout)  # the name in docs/quick-start.md
+    (tmp_path / "my-table").mkdir()
+    completed = {
+        "valid": "validate ",
+        "run --suit": "run --suite ",
+        "validate --level ro": "validate --level rows ",
+        "validate my": "validate my-table/",
+    }
+    lines = [f"iceberg-conformance {line}" for line in completed]
+    subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", *lines], cwd=tmp_path, check=True, timeout=120, capture_output=True)
+    typed = (tmp_path / "typed").read_text().splitlines()
+    assert typed == [f"iceberg-conformance {line}" for line in completed.values()]
 
 
 def test_a_new_adapter_runs_and_passes_what_it_has(cli: Cli, tmp_path: Path) -> None:
