@@ -349,7 +349,12 @@ def test_the_nightly_job_pages_for_what_is_new_and_only_that(warehouse: Path, tm
 
     for path in (warehouse / "db" / "b" / "data").iterdir():
         path.unlink()
-    assert night() == (0, "baseline")
+    env["TABLES"] = "catalog:unknown"
+    assert night() == (3, "TICKET")
+    assert not (state / "baseline.json").exists()
+    env["TABLES"] = "catalog:lake.db.*"
+    assert night() == (0, "nothing new")
+    assert (state / "baseline.json").exists()
     assert night() == (0, "nothing new")
     for path in (warehouse / "db" / "a" / "data").iterdir():
         path.unlink()
