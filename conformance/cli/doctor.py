@@ -27,16 +27,20 @@ with lazy_imports():
 LIBRARIES = (
     "attrs",
     "cattrs",
+    "cramjam",
     "cyclopts",
     "fastavro",
     "immutabledict",
+    "jinja2",
     "jiter",
     "jsonschema-rs",
+    "lz4",
     "mmh3",
     "numpy",
     "pyarrow",
     "pyroaring",
     "rtoml",
+    "sqlglot",
 )
 
 

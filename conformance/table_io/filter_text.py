@@ -64,8 +64,12 @@ def parse_filter(text: str, schema: Schema, *, case_sensitive: bool = True) -> P
         tree = sqlglot.parse_one(text)
     except (sqlglot.errors.SqlglotError, RecursionError) as error:
         details = getattr(error, "errors", None)
-        reason = details[0].get("description") if details else str(error)
-        raise UsageError(f"filter {text!r}: {reason}") from None
+        if not details:
+            raise UsageError(f"filter {text!r}: the text is not a condition") from None
+        reason, place = details[0]["description"], details[0]["highlight"]
+        if reason.startswith("Required keyword"):  # which names a class of sqlglot
+            reason = "an operand is missing"
+        raise UsageError(f"filter {text!r}: {reason} at {place!r}") from None
     try:
         predicate: Predicate = _Parser(text, schema, case_sensitive).predicate(tree)
     except RecursionError:

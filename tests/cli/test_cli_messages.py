@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from conformance import cli as command_line
+from conformance.cli.doctor import LIBRARIES
 from conformance.core.failures import ExitStatus
 from conformance.vectors import load, shipped
 from spec_ref.requirements import contradictions, register
@@ -255,6 +258,12 @@ def test_doctor_finds_this_installation_sound(cli: Cli) -> None:
     findings = json.loads(done.stdout)
     assert all(finding["fine"] for finding in findings if finding["needed"])
     assert {"python", "java", "vectors", "reference"} <= {finding["what"] for finding in findings}
+
+
+def test_doctor_looks_for_every_library_that_is_installed_with_the_tool() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    always = {re.match(r"[\w.-]+", one)[0] for one in project["dependencies"] if ";" not in one}  # type: ignore[index]
+    assert set(LIBRARIES) == always
 
 
 def test_a_mistyped_command_is_one_line_with_a_hint(cli: Cli) -> None:

@@ -184,6 +184,15 @@ def test_a_filter_that_is_no_condition_is_refused(text: str, location: str) -> N
         conformance.read_table(location, filter=text)
 
 
+@pytest.mark.wording
+@pytest.mark.parametrize("text", ["id <", "id < 1 and", "id = = 3"])
+def test_a_filter_without_an_operand_says_where(text: str, location: str) -> None:
+    with pytest.raises(conformance.UsageError) as raised:
+        conformance.read_table(location, filter=text)
+    assert "an operand is missing at" in str(raised.value)
+    assert "sqlglot" not in str(raised.value)
+
+
 def test_a_column_that_is_not_there_is_refused(location: str) -> None:
     with pytest.raises(SpecError) as raised:
         conformance.read_table(location, filter="idd < 1")
