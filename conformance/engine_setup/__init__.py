@@ -133,12 +133,16 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
 
 def engine_status(engine: Engine) -> EngineStatus:
     """Check whether all parts of an engine are installed; runs nothing but ``java -version``."""
-    made = engine_build(engine) if engine.sources else environment(engine.lock) if engine.lock else None
+    made = None
     reason: str | None = None
+    try:
+        made = engine_build(engine) if engine.sources else environment(engine.lock) if engine.lock else None
+    except EngineError as error:  # its lock file does not exist
+        reason = error.reason
     outdated = isinstance(made, Build) and made.is_outdated()
     if made is None:
         program = engine.command and shutil.which(_in_folder(engine, engine.command[0]))
-        if program is None:
+        if reason is None and program is None:
             reason = f"the program {engine.command[0]} does not exist"
     elif outdated:
         reason = f"its sources changed since it was built; run `iceberg-conformance engines install {engine.label}`"

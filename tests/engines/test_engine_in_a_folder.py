@@ -152,6 +152,22 @@ def test_the_validator_knows_what_it_cannot_read_and_how_its_files_look(toy: Pat
     assert result.stdout == "Toy\n"
 
 
+def test_an_engine_without_its_lock_file_is_not_ready_and_stops_nothing(engines: Path, run: Run) -> None:
+    write(
+        engines / "toy",
+        engine='name = "toy"\nlanguage = "python"\nversion = "1"\nadapter = "adapter.py"\nlock = "toy-1"\n'
+        '[lock_packages]\ntoy-1 = ["toy"]\n',
+    )
+    (engines / "toy" / "adapter.py").touch()
+    (row,) = [one for one in json.loads(run("engines", "list", "--format", "json").stdout) if one["label"] == "toy"]
+    assert not row["installed"]
+    assert "lock toy-1`" in row["reason"]
+    installed = run("engines", "install", "toy")
+    assert (installed.returncode, installed.stdout) == (3, "")
+    assert "lock toy-1`" in installed.stderr
+    assert run("engines", "prune", "--dry-run").returncode == 0
+
+
 ENGINE = 'name = "toy"\nlanguage = "c"\nversion = "1"\ncommand = ["./toy"]\n'
 
 WRONG = {
