@@ -13,6 +13,7 @@ from cyclopts import CycloptsError
 from conformance import vectors
 from conformance.cli import make_app
 from conformance.core.spec_links import areas
+from conformance.interop.cells import TableOutcome
 from conformance.interop.known import Known
 from conformance.operations.families import Family, families
 from conformance.operations.protocol import complaint
@@ -120,14 +121,15 @@ def test_every_known_deviation_stands_on_the_page_of_its_engine(pages: dict[str,
         assert code(one.vectors[0]) in text
 
 
-def test_what_is_known_of_tables_stands_on_the_page_of_its_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = Known("cell", "polars@2.1.0", ("plain-*",), "wrong", "rows_are lost", ("2.1.0",), ("pyiceberg",), "a row")
-    table = Known("table", "newcomer", ("plain",), "invalid", "no bounds", evidence="https://example.org/1")
+def test_known_outcomes_of_tables_are_on_the_page_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed, invalid = TableOutcome.FAILED, TableOutcome.INVALID
+    cell = Known("cell", "polars@2.1.0", ("plain-*",), failed, "rows_are lost", ("2.1.0",), ("pyiceberg",), "a row")
+    table = Known("table", "newcomer", ("plain",), invalid, "no bounds", evidence="https://example.org/1")
     monkeypatch.setattr(findings, "tables", lambda: (cell, table))
     assert "newcomer" in findings.engines()
     assert re.search(r"\| \[newcomer\]\(findings-newcomer.md\) \|  (\| 0 ){6}\| 1 \|", findings.index())
     polars, newcomer = findings.engine_page("polars"), findings.engine_page("newcomer")
-    assert all(text in polars for text in ("wrong** a row", r"rows\_are lost", "`plain-*`", "producers: `pyiceberg`"))
+    assert all(text in polars for text in ("failed** a row", r"rows\_are lost", "`plain-*`", "producers: `pyiceberg`"))
     assert all(text in newcomer for text in ("invalid**", "no bounds", "<https://example.org/1>"))
 
 

@@ -17,7 +17,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from conformance.core.failures import UsageError
 from conformance.interop import results as matrix_results
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State, Writing
+from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
 from conformance.rules import registry
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Case, Result, Run, Writer
@@ -122,13 +122,15 @@ def test_a_matrix_is_published_and_read_back(published: Path, monkeypatch: pytes
     matrix.participants += [Participant("w", "w", "1", writes=True), *(Participant(one, reads=True) for one in "xy")]
     matrix.tables += [
         MadeTable("w", "plain", ("f",), 2, "orc", "about"),
-        MadeTable("w", "bad", (), 3, "parquet", "", Writing.INVALID, "DFL012", known="why", known_id="w-writes-bad"),
+        MadeTable(
+            "w", "bad", (), 3, "parquet", "", TableOutcome.INVALID, "DFL012", known="why", known_id="w-writes-bad"
+        ),
     ]
     known = next(one for one in findings.tables() if one.role == "cell")
     matrix.cells += [
-        Cell("w", "x", "plain", State.WRONG, known="as it was worded at the run", known_id=known.id),
-        Cell("w", "y", "plain", State.CRASHES),
-        Cell("w", "y", "bad", State.WRONG, known="an entry without an id"),
+        Cell("w", "x", "plain", TableOutcome.FAILED, known="as it was worded at the run", known_id=known.id),
+        Cell("w", "y", "plain", TableOutcome.CRASHED),
+        Cell("w", "y", "bad", TableOutcome.FAILED, known="an entry without an id"),
     ]
     matrix_results.write(matrix, published / "m.jsonl")
     results.publish(published)
@@ -231,10 +233,13 @@ def test_support_is_counted_from_golden_tables_and_the_matrix(monkeypatch: pytes
     matrix = Matrix({"started": "2026-01-01", "tool": "0"})
     matrix.participants += [Participant("duckdb", reads=True, writes=True)]
     matrix.tables += [
-        MadeTable("duckdb", "a", ("equality deletes",), 2, "parquet", writing=Writing.INVALID),
+        MadeTable("duckdb", "a", ("equality deletes",), 2, "parquet", outcome=TableOutcome.INVALID),
         MadeTable("duckdb", "b", ("equality deletes",), 2, "orc"),
     ]
-    matrix.cells += [Cell("duckdb", "duckdb", "a", State.REFUSES), Cell("duckdb", "duckdb", "b", State.CRASHES)]
+    matrix.cells += [
+        Cell("duckdb", "duckdb", "a", TableOutcome.REJECTED),
+        Cell("duckdb", "duckdb", "b", TableOutcome.CRASHED),
+    ]
     one = Asked("duckdb", "duckdb", "1.5.5", "c++", "2026-01-01", "0")
     monkeypatch.setattr(support, "vector_results", lambda: VectorResults((one,), dict.fromkeys(ids, "w")))
     monkeypatch.setattr(support, "published_matrix", lambda: matrix)

@@ -209,7 +209,7 @@ def of_table(known: Known) -> Deviation:
         engine=known.who,
         vectors=(),
         reason=known.reason,
-        does=known.state,
+        does=known.outcome.value,
         evidence=known.evidence,
         id=known.id,
         kind=known.kind,

@@ -15,57 +15,39 @@ GOLDEN = "golden"
 """The prefix of the names of producers of golden tables."""
 
 
-class State(enum.Enum):
-    """The outcome of one table with one consumer."""
+class TableOutcome(enum.Enum):
+    """The outcome of one script with one producer, or of one table with one consumer."""
 
-    RIGHT = "right"
-    """The current table, and all other states that could be read, were read correctly."""
+    PASSED = "passed"
+    """The table is valid and has the expected rows; the consumer read the current rows and all others correctly."""
 
-    WRONG = "wrong"
-    """The rows that were read differ from the expected rows."""
-
-    REFUSES = "refuses"
-    """The consumer refused the table."""
-
-    CRASHES = "crashes"
-    """The consumer died, or did not answer."""
-
-    CANNOT = "cannot"
-    """The consumer does not support the table."""
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether the state is a fault of the consumer."""
-        return self in (State.WRONG, State.REFUSES, State.CRASHES)
-
-
-_WORST_FIRST = (State.CRASHES, State.WRONG, State.REFUSES)
-
-
-class Writing(enum.Enum):
-    """The outcome of one script with one producer."""
-
-    WRITTEN = "written"
     INVALID = "invalid"
-    """The validator finds errors in the table, but its rows are right."""
+    """The validator finds errors in the table, but its rows are right; of producers only."""
 
-    WRONG = "wrong"
-    """The rows of the table are wrong, so that no consumer reads it."""
+    FAILED = "failed"
+    """The rows of the table, or those that were read, differ from the expected rows."""
 
-    REFUSED = "refused"
+    REJECTED = "rejected"
+    """The engine refused the script or the table."""
+
     CRASHED = "crashed"
-    CANNOT = "cannot"
-    """The producer does not support the script."""
+    """The engine died, or did not answer."""
+
+    UNSUPPORTED = "unsupported"
+    """The engine does not support the script or the table."""
 
     @property
     def is_bad(self) -> bool:
-        """Whether the outcome is a fault of the producer."""
-        return self not in (Writing.WRITTEN, Writing.CANNOT)
+        """Whether the outcome is a fault of the engine."""
+        return self not in (TableOutcome.PASSED, TableOutcome.UNSUPPORTED)
 
     @property
     def is_table(self) -> bool:
         """Whether there is a table for consumers to read."""
-        return self in (Writing.WRITTEN, Writing.INVALID)
+        return self in (TableOutcome.PASSED, TableOutcome.INVALID)
+
+
+_WORST_FIRST = (TableOutcome.CRASHED, TableOutcome.FAILED, TableOutcome.REJECTED)
 
 
 @frozen
@@ -82,7 +64,7 @@ class MadeTable:
     format_version: int
     file_format: str
     about: str = ""
-    writing: Writing = Writing.WRITTEN
+    outcome: TableOutcome = TableOutcome.PASSED
     reason: str = ""
     """Why there is no table, or the fault in it."""
 
@@ -107,7 +89,7 @@ class MadeTable:
     @property
     def is_new(self) -> bool:
         """Whether the table makes the run fail."""
-        return self.writing.is_bad and not self.known
+        return self.outcome.is_bad and not self.known
 
 
 @frozen
@@ -117,7 +99,7 @@ class Cell:
     producer: str
     consumer: str
     table: str
-    state: State
+    outcome: TableOutcome
     case: str = ""
     """The state of the table with the worst outcome."""
 
@@ -134,7 +116,7 @@ class Cell:
     @property
     def is_new(self) -> bool:
         """Whether the cell makes the run fail."""
-        return self.state.is_bad and not self.known
+        return self.outcome.is_bad and not self.known
 
 
 @frozen
@@ -192,8 +174,8 @@ class Matrix:
         return [one for one in self.tables if one.is_new]
 
 
-def cell_state(outcome: Outcome, got: Mapping[str, Any]) -> State:
-    """Return the state that one answer of a consumer implies.
+def reading_outcome(outcome: Outcome, got: Mapping[str, Any]) -> TableOutcome:
+    """Return the outcome of a table that one answer of a consumer implies.
 
     Args:
         outcome: the outcome of the answer.
@@ -201,20 +183,20 @@ def cell_state(outcome: Outcome, got: Mapping[str, Any]) -> State:
     """
     match outcome:
         case Outcome.PASSED:
-            return State.RIGHT
+            return TableOutcome.PASSED
         case Outcome.UNSUPPORTED:
-            return State.CANNOT
+            return TableOutcome.UNSUPPORTED
         case Outcome.CRASHED:
-            return State.CRASHES
-    return State.REFUSES if got.get("error") == "invalid" else State.WRONG
+            return TableOutcome.CRASHED
+    return TableOutcome.REJECTED if got.get("error") == "invalid" else TableOutcome.FAILED
 
 
-def worst(states: Sequence[State], current: int = 0) -> int:
+def worst(outcomes: Sequence[TableOutcome], current: int = 0) -> int:
     """Return the index of the reading that decides a cell: a bad one, else that of the current table.
 
     Args:
-        states: the state of each reading.
+        outcomes: the outcome of each reading.
         current: the index of the reading of the current table.
     """
-    bad = [place for place, state in enumerate(states) if state.is_bad]
-    return min(bad, key=lambda place: _WORST_FIRST.index(states[place]), default=current)
+    bad = [place for place, one in enumerate(outcomes) if one.is_bad]
+    return min(bad, key=lambda place: _WORST_FIRST.index(outcomes[place]), default=current)

@@ -11,22 +11,23 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --known
     versions = ["1.5.5"]                # the affected versions; any by default
     producers = ["iceberg-java@1.12.0"] # names, possibly with *; any by default
     tables = ["evolution-*"]            # scripts with their variants, possibly with *
-    state = "refuses"                   # wrong, refuses or crashes
+    outcome = "rejected"                # failed, rejected or crashed
     says = "not yet"                    # optional: a part of the engine's message; other messages are new differences
     reason = "why it is wrong, and what breaks"
     counter = "what speaks for it"      # optional: the best argument for the engine's behaviour
     evidence = "where it can be seen"
     upstream = ["https://..."]          # optional: reports of it to the engine's project
-    sometimes = true                    # optional: depends on chance; the state "cannot" is accepted, too
+    sometimes = true                    # optional: depends on chance; the outcome "unsupported" is accepted, too
 
     [[table]]
-    producer = "pyiceberg"              # what a producer makes of a script: invalid, wrong, refused or crashed
-    shows = "DFL012"                    # optional, of one that is invalid or wrong: a requirement that it breaks, or a
-                                        # place where it differs from the script
+    producer = "pyiceberg"              # a producer of scripts, whose outcome is invalid, failed, rejected or crashed
+    shows = "DFL012"                    # optional, if invalid or failed: a requirement that it breaks, or
+                                        # a place where it differs from the script
     ...
 
 Golden tables need no entries: their deviations are those of the vectors that read them. If a table that an entry names
-was run, its outcome must be the one in the entry.
+was run, its outcome must be the one in the entry. ``state``, with the words of the release before, is a deprecated form
+of ``outcome``.
 """
 
 from __future__ import annotations
@@ -46,10 +47,11 @@ from attrs import evolve, frozen
 from conformance.core.failures import UsageError
 from conformance.core.json_text import place, shorten
 from conformance.engine_setup.deviations import shipped_entries
-from conformance.interop.cells import GOLDEN, Matrix, Participant, Writing
+from conformance.interop.cells import GOLDEN, Matrix, Participant, TableOutcome
+from conformance.interop.results import FORMER_OUTCOMES
 from conformance.runner.expectations import Kind
 
-OF_TABLES = (Writing.INVALID.value, Writing.WRONG.value)
+OF_TABLES = (TableOutcome.INVALID, TableOutcome.FAILED)
 """Outcomes whose reason is worded by this tool, not by the engine, so that it may change."""
 
 
@@ -62,7 +64,7 @@ class Known:
 
     who: str
     tables: tuple[str, ...]
-    state: str
+    outcome: TableOutcome
     reason: str
     versions: tuple[str, ...] = ()
     producers: tuple[str, ...] = ("*",)
@@ -101,15 +103,15 @@ class Known:
             fnmatchcase(table, one) for one in self.tables
         )
 
-    def happened(self, state: str, reason: str, shows: Collection[str] = ()) -> bool:
+    def happened(self, outcome: TableOutcome, reason: str, shows: Collection[str] = ()) -> bool:
         """Return whether the observed outcome is the one in the entry.
 
         Args:
-            state: the state of the cell or the outcome of the table.
+            outcome: the outcome of the cell or the table.
             reason: the engine's message.
             shows: the codes and places of a table's faults.
         """
-        return state == self.state and self.says in reason and (not self.shows or self.shows in shows)
+        return outcome is self.outcome and self.says in reason and (not self.shows or self.shows in shows)
 
 
 def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[Known, ...]:
@@ -142,13 +144,21 @@ def _of_content(chosen: Path, content: dict[str, Any], names: Collection[str]) -
         _known(role, index, row) for role in ("cell", "table") for index, row in enumerate(content.get(role, ()))
     )
     for known in found:
-        words, facts = ("says", "shows") if known.state in OF_TABLES else ("shows", "says")
+        words, facts = ("says", "shows") if known.outcome in OF_TABLES else ("shows", "says")
         if known.role == "table" and getattr(known, words):
-            raise UsageError(f"{chosen}: /table/{known.number}/{words}: what is {known.state} has {facts}")
+            raise UsageError(
+                f"{chosen}: /table/{known.number}/{words}: an entry for the outcome {known.outcome.value} has {facts}"
+            )
         for pattern in known.tables:
             if names and not any(fnmatchcase(name, pattern) for name in names):
                 raise UsageError(f"{chosen}: /{known.role}/{known.number}/tables: no script makes {pattern!r}")
     return found
+
+
+def _outcome(role: str, row: dict[str, Any]) -> TableOutcome:
+    if "state" in row:
+        return FORMER_OUTCOMES["state" if role == "cell" else "writing"][row["state"]]
+    return TableOutcome(row["outcome"])
 
 
 def _known(role: str, number: int, row: dict[str, Any]) -> Known:
@@ -156,7 +166,7 @@ def _known(role: str, number: int, row: dict[str, Any]) -> Known:
         role=role,
         who=row["consumer" if role == "cell" else "producer"],
         tables=tuple(row["tables"]),
-        state=row["state"],
+        outcome=_outcome(role, row),
         reason=row["reason"],
         versions=tuple(row.get("versions", ())),
         producers=tuple(row.get("producers", ("*",))),
@@ -196,33 +206,41 @@ def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
             entry = _entry(entries, "cell", who[cell.consumer], cell.producer, cell.table)
             if entry is not None:
                 subject = f"{cell.consumer} and {cell.table} of {cell.producer}"
-                if _happened(entry, subject, cell.state.value, cell.reason, seen):
+                if _happened(entry, subject, cell.outcome, cell.reason, seen):
                     matrix.cells[place_] = evolve(cell, known=entry.reason, known_id=entry.id)
     for place_, table in enumerate(matrix.tables):
         entry = _entry(entries, "table", who[table.producer], "", table.name) if table.producer in who else None
         if entry is not None:
             subject = f"{table.producer} and {table.name}"
-            if _happened(entry, subject, table.writing.value, table.reason, seen, table.shows):
+            if _happened(entry, subject, table.outcome, table.reason, seen, table.shows):
                 matrix.tables[place_] = evolve(table, known=entry.reason, known_id=entry.id)
-    for entry, states in seen.items():
-        if not entry.sometimes and all(state == CANNOT for state in states):
-            states.append(f"{entry.label}: {', '.join(entry.tables)}, {entry.state}: it cannot be seen now")
-        matrix.unmet += [state for state in states if state not in (CANNOT, HAPPENED)]
+    for entry, notes in seen.items():
+        if not entry.sometimes and all(note == UNSUPPORTED for note in notes):
+            notes.append(
+                f"{entry.label}: {', '.join(entry.tables)}: expected {entry.outcome.value}, got unsupported everywhere"
+            )
+        matrix.unmet += [note for note in notes if note not in (UNSUPPORTED, HAPPENED)]
 
 
-CANNOT, HAPPENED = "cannot", "happened"
+UNSUPPORTED, HAPPENED = "unsupported", "happened"
 
 
 def _happened(
-    entry: Known, subject: str, state: str, reason: str, seen: dict[Known, list[str]], shows: Collection[str] = ()
+    entry: Known,
+    subject: str,
+    outcome: TableOutcome,
+    reason: str,
+    seen: dict[Known, list[str]],
+    shows: Collection[str] = (),
 ) -> bool:
     """Return whether the observed outcome is the one in an entry; a mismatch is noted."""
-    if entry.happened(state, reason, shows):
+    if entry.happened(outcome, reason, shows):
         note = HAPPENED
-    elif state == CANNOT:
-        note = CANNOT
+    elif outcome is TableOutcome.UNSUPPORTED:
+        note = UNSUPPORTED
     else:
-        note = f"{entry.label}: {subject}, {entry.state}: it is {state} now{f': {reason}' if reason else ''}"
+        because = f": {reason}" if reason else ""
+        note = f"{entry.label}: {subject}: expected {entry.outcome.value}, got {outcome.value}{because}"
     seen.setdefault(entry, []).append(note)
     return note == HAPPENED
 
@@ -236,5 +254,5 @@ def _entry(entries: tuple[Known, ...], role: str, who: Participant, producer: st
     ]
     if len(found) > 1:
         numbers = " and ".join(one.label for one in found)
-        raise UsageError(f"known deviations: {numbers} both speak of {who} and {table}")
+        raise UsageError(f"known deviations: {numbers} both name {who} and {table}")
     return found[0] if found else None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from conformance.core.failures import NotExamined
 from conformance.interop.catalogue import Variant
-from conformance.interop.cells import MadeTable, Writing
+from conformance.interop.cells import MadeTable, TableOutcome
 from conformance.interop.features import table_features
 from conformance.operations.protocol import Answer, Crashed, Refused, Started, Unsupported
 from conformance.operations.writing.comparators import BrokenRule, written_table
@@ -42,7 +42,7 @@ def write_tables(
 
 
 def _written(producer: str, adapter: Adapter, started: Started, variant: Variant, place: Path) -> MadeTable:
-    def made(writing: Writing, reason: str = "", **more: object) -> MadeTable:
+    def made(outcome: TableOutcome, reason: str = "", **more: object) -> MadeTable:
         return MadeTable(
             producer=producer,
             name=variant.name,
@@ -50,23 +50,23 @@ def _written(producer: str, adapter: Adapter, started: Started, variant: Variant
             format_version=variant.format_version,
             file_format=variant.file_format,
             about=variant.entry.about,
-            writing=writing,
+            outcome=outcome,
             reason=reason,
             **more,  # type: ignore[arg-type]
         )
 
     if "table.write" not in started.operations:
-        return made(Writing.CANNOT, "the operation table.write (not declared)")
+        return made(TableOutcome.UNSUPPORTED, "the operation table.write (not declared)")
     version = variant.format_version
     if started.format_versions and version not in started.format_versions:
-        return made(Writing.CANNOT, f"format version {version} (not declared)")
+        return made(TableOutcome.UNSUPPORTED, f"format version {version} (not declared)")
     table = write_script(adapter, variant.script, place)
     if not isinstance(table, ScriptedTable):
         return made(*_not_written(table))
     try:
         findings, problem, shows = _judged(table, place)
         if problem:
-            return made(Writing.WRONG, problem, metadata=table.metadata, shows=shows)
+            return made(TableOutcome.FAILED, problem, metadata=table.metadata, shows=shows)
         features = tuple(sorted(table_features(load_table(table.metadata)) | set(variant.entry.features)))
         cases = tuple(
             make_vector(f"{producer}/{variant.name}: {label}", args, expected, table.states[-1].format_version)
@@ -74,22 +74,22 @@ def _written(producer: str, adapter: Adapter, started: Started, variant: Variant
         )
     except (SpecError, NotExamined, OtherSchema) as error:
         shows = (error.violation.requirement,) if isinstance(error, SpecError) else ()
-        return made(Writing.WRONG, str(error), metadata=table.metadata, shows=shows)
-    writing = Writing.INVALID if findings else Writing.WRITTEN
+        return made(TableOutcome.FAILED, str(error), metadata=table.metadata, shows=shows)
+    outcome = TableOutcome.INVALID if findings else TableOutcome.PASSED
     reason = "; ".join(findings)
     return made(
-        writing, reason, metadata=table.metadata, findings=findings, shows=shows, features=features, cases=cases
+        outcome, reason, metadata=table.metadata, findings=findings, shows=shows, features=features, cases=cases
     )
 
 
-def _not_written(answer: Answer) -> tuple[Writing, str]:
+def _not_written(answer: Answer) -> tuple[TableOutcome, str]:
     match answer:
         case Unsupported(message):
-            return Writing.CANNOT, message
+            return TableOutcome.UNSUPPORTED, message
         case Refused(kind, message):
-            return Writing.REFUSED, f"{kind}: {message}"
+            return TableOutcome.REJECTED, f"{kind}: {message}"
         case Crashed(reason):
-            return Writing.CRASHED, reason
+            return TableOutcome.CRASHED, reason
     raise AssertionError(answer)
 
 

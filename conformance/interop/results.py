@@ -13,13 +13,23 @@ from attrs import fields
 from conformance.core.json_text import dump_json
 from conformance.core.json_types import JsonObject
 from conformance.core.output_files import write_output
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State, Writing
+from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
 from conformance.runner.results import read_json_lines
 
 RESULTS = 1
 """The version of the file format."""
 
 _NOT_STORED = frozenset({"cases"})
+
+DEPRECATED = ("state", "writing")
+"""The former members for the outcome of a cell and of a table, with the former words, for one more release."""
+
+_FORMER_WORDS = {
+    "state": ("right", "", "wrong", "refuses", "crashes", "cannot"),
+    "writing": ("written", "invalid", "wrong", "refused", "crashed", "cannot"),
+}
+FORMER_OUTCOMES = {member: dict(zip(words, TableOutcome, strict=True)) for member, words in _FORMER_WORDS.items()}
+"""The outcomes by the former words, by member."""
 
 
 def stored(record: Participant | MadeTable | Cell) -> JsonObject:
@@ -28,7 +38,11 @@ def stored(record: Participant | MadeTable | Cell) -> JsonObject:
     for attribute in fields(type(record)):
         value = getattr(record, attribute.name)
         if attribute.name not in _NOT_STORED and value not in ("", (), None):
-            content[attribute.name] = value.value if isinstance(value, State | Writing) else value
+            content[attribute.name] = value.value if isinstance(value, TableOutcome) else value
+    member = {Cell: "state", MadeTable: "writing"}.get(type(record))
+    if member:
+        words = {outcome.value: word for word, outcome in FORMER_OUTCOMES[member].items()}
+        content[member] = words[content["outcome"]]
     return content
 
 
@@ -73,16 +87,24 @@ def read(path: Path) -> Matrix:
     return matrix
 
 
+def _outcome(message: JsonObject, former: str) -> TableOutcome:
+    """Return the outcome in a line; a file of the release before has only the former member."""
+    word = message.pop(former, "")
+    return TableOutcome(message["outcome"]) if "outcome" in message else FORMER_OUTCOMES[former][word]
+
+
 def _take(matrix: Matrix, kind: str, message: JsonObject) -> None:
     match kind:
         case "participant":
             matrix.participants.append(Participant(**message))
         case "table":
+            outcome = _outcome(message, "writing")
             lists = {name: tuple(message.get(name, ())) for name in ("features", "findings", "shows")}
-            matrix.tables.append(MadeTable(**{**message, **lists, "writing": Writing(message["writing"])}))
+            matrix.tables.append(MadeTable(**{**message, **lists, "outcome": outcome}))
         case "cell":
             differences = tuple(message.pop("differences", ()))
-            matrix.cells.append(Cell(**{**message, "state": State(message["state"])}, differences=differences))
+            outcome = _outcome(message, "state")
+            matrix.cells.append(Cell(**{**message, "outcome": outcome}, differences=differences))
         case _:
             matrix.complete, matrix.exit_status = message["complete"], message["exit_status"]
             matrix.unmet += message["unmet"]

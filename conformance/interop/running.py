@@ -16,7 +16,7 @@ from attrs import evolve, field, frozen
 from conformance.adapter_sdk.table_requests import TIMES
 from conformance.core.failures import ExitStatus, NotExamined
 from conformance.interop.catalogue import Variant
-from conformance.interop.cells import GOLDEN, Cell, MadeTable, Matrix, Participant, State, cell_state, worst
+from conformance.interop.cells import GOLDEN, Cell, MadeTable, Matrix, Participant, TableOutcome, reading_outcome, worst
 from conformance.interop.known import Known, apply_known
 from conformance.interop.producing import write_tables
 from conformance.operations.protocol import Answer, Started
@@ -123,7 +123,7 @@ class _Running:
                     self.opened[session.participant.name] = session
                 matrix.tables += plan.golden
                 self._side_by_side(pool, self._write, [self.opened[one.name] for one in plan.producers])
-                readable = [table for table in matrix.tables if table.writing.is_table and table.cases]
+                readable = [table for table in matrix.tables if table.outcome.is_table and table.cases]
                 readers = [(self.opened[one.name], readable) for one in plan.consumers]
                 self._side_by_side(pool, self._read, readers)
         except KeyboardInterrupt:
@@ -213,7 +213,7 @@ class _Reading:
     """The result of reading one state of a table."""
 
     vector: Vector
-    state: State
+    outcome: TableOutcome
     reason: str = ""
     differences: tuple[dict[str, Any], ...] = field(default=(), hash=False)
     known: str = ""
@@ -248,8 +248,8 @@ def _asked(
             deviation = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else None
             known, known_id = (deviation.description, deviation.id) if deviation else ("", "")
             differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))
-            state = cell_state(verdict.outcome, verdict.got)
-            readings.append(_Reading(vector, state, verdict.reason, differences, known, known_id))
+            outcome = reading_outcome(verdict.outcome, verdict.got)
+            readings.append(_Reading(vector, outcome, verdict.reason, differences, known, known_id))
             report_progress(f"{adapter.name} reads", done, len(asked))
         yield table, readings
 
@@ -278,22 +278,22 @@ def _replayed(
 
 
 def _of_result(vector: Vector, result: Result) -> _Reading:
-    state = cell_state(result.outcome, result.got or {})
+    outcome = reading_outcome(result.outcome, result.got or {})
     differences = result.differences[:DIFFERENCES]
-    return _Reading(vector, state, result.reason, differences, result.deviation, result.deviation_id)
+    return _Reading(vector, outcome, result.reason, differences, result.deviation, result.deviation_id)
 
 
 def _cell(consumer: str, table: MadeTable, readings: list[_Reading]) -> Cell:
     """Return one cell: the worst bad reading, else the current state; it is known if all bad readings are known."""
     current = next((place for place, one in enumerate(readings) if one.is_current), len(readings) - 1)
-    chosen = readings[worst([one.state for one in readings], current)]
-    is_known = all(one.known for one in readings if one.state.is_bad)
+    chosen = readings[worst([one.outcome for one in readings], current)]
+    is_known = all(one.known for one in readings if one.outcome.is_bad)
     return Cell(
         producer=table.producer,
         consumer=consumer,
         table=table.name,
-        state=chosen.state,
-        case=chosen.vector.id if chosen.state is not State.RIGHT else "",
+        outcome=chosen.outcome,
+        case=chosen.vector.id if chosen.outcome is not TableOutcome.PASSED else "",
         reason=chosen.reason,
         differences=chosen.differences,
         known=chosen.known if is_known else "",

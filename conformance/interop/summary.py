@@ -1,4 +1,4 @@
-"""Summarize a matrix: counts of states by producer, feature or layout, and commands to reproduce a cell."""
+"""Summarize a matrix: counts of outcomes by producer, feature or layout, and commands to reproduce a cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = Callable[[Cell, MadeTable], Iterable[str]]
 
 @frozen
 class Counted:
-    """Counts of states by row and consumer; known bad cells are counted separately."""
+    """Counts of outcomes by row and consumer; known bad cells are counted separately."""
 
     rows: tuple[str, ...]
     consumers: tuple[str, ...]
@@ -26,13 +26,13 @@ class Counted:
         return self.counts.get((row, consumer), Counter())
 
 
-STATUSES = ("right", "known", "wrong", "refuses", "crashes", "cannot")
-"""The statuses that are counted: a state, or ``known`` for a cell that is bad and known to be."""
+STATUSES = ("passed", "known", "failed", "rejected", "crashed", "unsupported")
+"""The statuses that are counted: an outcome, or ``known`` for a cell that is bad and known to be."""
 
 
 def status(cell: Cell) -> str:
     """Return the status of a cell."""
-    return "known" if cell.state.is_bad and cell.known else cell.state.value
+    return "known" if cell.outcome.is_bad and cell.known else cell.outcome.value
 
 
 def by_producer(matrix: Matrix) -> Counted:

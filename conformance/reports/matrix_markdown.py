@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.interop.cells import Cell, Matrix, Writing
-from conformance.interop.summary import Counted, by_feature, by_layout, by_producer, reproduce, reproduce_table
+from conformance.interop.cells import Cell, Matrix, TableOutcome
+from conformance.interop.summary import (
+    STATUSES,
+    Counted,
+    by_feature,
+    by_layout,
+    by_producer,
+    reproduce,
+    reproduce_table,
+)
 from conformance.reports.evidence import difference_text
 from conformance.reports.markdown import code, plain, row
 from conformance.reports.matrix_terminal import summary
-
-WORDS = ("right", "known", "wrong", "refuses", "crashes", "cannot")
 
 
 def render(matrix: Matrix) -> str:
@@ -24,11 +30,11 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     yield ""
     yield f"{summary(matrix)}."
     yield ""
-    yield row(["producer", *(one.value for one in Writing)])
-    yield "|---" * (len(Writing) + 1) + "|"
+    yield row(["producer", *(one.value for one in TableOutcome)])
+    yield "|---" * (len(TableOutcome) + 1) + "|"
     for name in matrix.producers:
-        counts = Counter(table.writing for table in matrix.tables if table.producer == name)
-        yield row([plain(name), *(str(counts[one]) for one in Writing)])
+        counts = Counter(table.outcome for table in matrix.tables if table.producer == name)
+        yield row([plain(name), *(str(counts[one]) for one in TableOutcome)])
     for title, counted in (
         ("producer", by_producer(matrix)),
         ("version and format", by_layout(matrix)),
@@ -37,12 +43,12 @@ def _lines(matrix: Matrix) -> Iterator[str]:
         yield ""
         yield from _table(matrix, title, counted)
     if matrix.new_tables:
-        yield from ("", "### Tables that were written wrongly", "")
+        yield from ("", "### Tables that were not written correctly", "")
     for table in matrix.new_tables:
-        yield f"- {code(table.name)} of {plain(table.producer)}: {table.writing.value}: {code(table.reason)}"
+        yield f"- {code(table.name)} of {plain(table.producer)}: {table.outcome.value}: {code(table.reason)}"
         yield f"  - {code(reproduce_table(table.producer, table.name))}"
     if matrix.new_cells:
-        yield from ("", "### Tables that were read wrongly", "")
+        yield from ("", "### Tables that were not read correctly", "")
     for cell in matrix.new_cells:
         yield from _cell_lines(cell)
     if matrix.unmet:
@@ -59,11 +65,11 @@ def _table(matrix: Matrix, title: str, counted: Counted) -> Iterator[str]:
 
 
 def _cell(counts: Counter[str]) -> str:
-    return ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
+    return ", ".join(f"{counts[word]} {word}" for word in STATUSES if counts[word])
 
 
 def _cell_lines(cell: Cell) -> Iterator[str]:
-    who = f"{plain(cell.producer)}, {plain(cell.consumer)} {cell.state.value}"
+    who = f"{plain(cell.producer)}, {plain(cell.consumer)} {cell.outcome.value}"
     yield f"- {code(cell.table)} of {who}: {code(cell.reason)}"
     yield from (f"  - {code(difference_text(one))}" for one in cell.differences)
     yield f"  - {code(reproduce(cell))}"

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from conformance.interop.cells import Cell, Matrix
-from conformance.interop.results import stored
+from conformance.interop.results import DEPRECATED, stored
 from conformance.interop.summary import (
     STATUSES,
     by_feature,
@@ -20,12 +20,12 @@ from conformance.interop.summary import (
 from conformance.reports.pages import render_page
 
 MEANINGS = {
-    "right": "reads right",
-    "known": "not right, as is known",
-    "wrong": "reads wrong",
-    "refuses": "refuses",
-    "crashes": "crashes",
-    "cannot": "cannot",
+    "passed": "reads all rows correctly",
+    "known": "fails, as is known",
+    "failed": "returns wrong rows",
+    "rejected": "refuses the table",
+    "crashed": "dies or does not answer",
+    "unsupported": "does not support the table",
 }
 
 
@@ -60,7 +60,7 @@ def render(matrix: Matrix) -> str:
 
 
 def payload(matrix: Matrix) -> dict[str, Any]:
-    """What the script of the page works on."""
+    """Return the data of the page's script."""
     consumers = [one.name for one in matrix.consumers]
     features = sorted({feature for table in matrix.tables for feature in table.features})
     cells = {(cell.producer, cell.table, cell.consumer): cell for cell in matrix.cells}
@@ -74,7 +74,7 @@ def payload(matrix: Matrix) -> dict[str, Any]:
                 "about": table.about,
                 "features": [features.index(one) for one in table.features],
                 "layout": layout(table),
-                "writing": table.writing.value,
+                "outcome": table.outcome.value,
                 "reason": table.reason,
                 "known": table.known,
                 "reproduce": reproduce_table(table.producer, table.name),
@@ -89,7 +89,9 @@ def _cell(cell: Cell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
     return {
-        key: value for key, value in stored(cell).items() if key not in ("producer", "consumer", "table", "known_id")
+        key: value
+        for key, value in stored(cell).items()
+        if key not in ("producer", "consumer", "table", "known_id", *DEPRECATED)
     }
 
 

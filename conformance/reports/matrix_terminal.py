@@ -10,18 +10,18 @@ from typing import TextIO
 from conformance.core.colours import Paint, coloured, plain
 from conformance.core.counts import plural
 from conformance.core.terminal_sanitizer import in_document, one_line
-from conformance.interop.cells import Cell, MadeTable, Matrix, Writing
+from conformance.interop.cells import Cell, MadeTable, Matrix, TableOutcome
 from conformance.interop.summary import Counted, by_feature, by_producer, reproduce, reproduce_table, status, verdict
 from conformance.reports.evidence import difference_text
 from conformance.reports.terminal import WIDTH
 
 SIGNS = {
-    "right": ("✔", "32"),
+    "passed": ("✔", "32"),
     "known": ("k", "33"),
-    "wrong": ("✖", "31"),
-    "refuses": ("r", "31"),
-    "crashes": ("!", "31"),
-    "cannot": ("–", "2"),
+    "failed": ("✖", "31"),
+    "rejected": ("r", "31"),
+    "crashed": ("!", "31"),
+    "unsupported": ("–", "2"),
 }
 """The sign of each count, and its colour."""
 
@@ -50,7 +50,7 @@ def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
     yield "   ".join(f"{paint(sign, colour)} {name}" for name, (sign, colour) in SIGNS.items())
     tables: dict[tuple[str, ...], list[MadeTable]] = defaultdict(list)
     for table in matrix.new_tables:
-        tables[table.producer, table.writing.value, table.reason].append(table)
+        tables[table.producer, table.outcome.value, table.reason].append(table)
     for like in tables.values():
         yield ""
         yield from table_evidence(like[0], paint)
@@ -58,7 +58,7 @@ def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
     cells: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
     for cell in matrix.new_cells:
         reason = "" if cell.differences else cell.reason  # differences are of their table
-        cells[cell.consumer, cell.state.value, reason or f"{cell.producer} {cell.table}"].append(cell)
+        cells[cell.consumer, cell.outcome.value, reason or f"{cell.producer} {cell.table}"].append(cell)
     for same in cells.values():
         yield ""
         yield from cell_evidence(same[0], paint)
@@ -73,13 +73,13 @@ def _producers(matrix: Matrix) -> Iterator[str]:
     """Yield the number of tables of each producer."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for table in matrix.tables:
-        is_known = table.writing.is_bad and not table.is_new
-        counts[table.producer]["known" if is_known else table.writing.value] += 1
+        is_known = table.outcome.is_bad and not table.is_new
+        counts[table.producer]["known" if is_known else table.outcome.value] += 1
     names = {one.name: str(one) for one in matrix.participants}
     width = max((len(names.get(name, name)) for name in counts), default=0)
     for name, count in counts.items():
         summed = ", ".join(
-            f"{count[word]} {word}" for word in (*(one.value for one in Writing), "known") if count[word]
+            f"{count[word]} {word}" for word in (*(one.value for one in TableOutcome), "known") if count[word]
         )
         yield f"{names.get(name, name).ljust(width)}  {summed}"
 
@@ -108,8 +108,8 @@ def _cell(counts: Counter[str]) -> str:
 
 def cell_evidence(cell: Cell, paint: Paint = plain) -> Iterator[str]:
     """Return the details of a cell."""
-    sign, colour = SIGNS[cell.state.value]
-    yield f"{paint(sign, colour)} {paint(cell.table, '1')} of {cell.producer} · {cell.consumer} · {cell.state.value}"
+    sign, colour = SIGNS[cell.outcome.value]
+    yield f"{paint(sign, colour)} {paint(cell.table, '1')} of {cell.producer} · {cell.consumer} · {cell.outcome.value}"
     yield f"    asked        {cell.case}"
     if cell.reason:
         yield f"    reason       {cell.reason}"
@@ -119,7 +119,7 @@ def cell_evidence(cell: Cell, paint: Paint = plain) -> Iterator[str]:
 
 def table_evidence(table: MadeTable, paint: Paint = plain) -> Iterator[str]:
     """Return the details of a table with a fault."""
-    yield f"{paint('✖', '31')} {paint(table.name, '1')} · {table.producer} · {table.writing.value}"
+    yield f"{paint('✖', '31')} {paint(table.name, '1')} · {table.producer} · {table.outcome.value}"
     yield f"    about        {table.about}"
     yield f"    reason       {table.reason}"
     yield f"    reproduce    {reproduce_table(table.producer, table.name)}"
@@ -136,15 +136,15 @@ def _known(matrix: Matrix) -> Iterator[str]:
     reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
     for table in matrix.tables:
         if table.known:
-            reasons[f"{table.producer} writes", table.known].append(table.writing.value)
+            reasons[f"{table.producer} writes", table.known].append(table.outcome.value)
     for cell in matrix.cells:
         if status(cell) == "known":
-            reasons[f"{cell.consumer} reads", cell.known].append(cell.state.value)
+            reasons[f"{cell.consumer} reads", cell.known].append(cell.outcome.value)
     if reasons:
         yield ""
         yield "known:"
-    for (who, reason), states in reasons.items():
-        counts = ", ".join(f"{count} {state}" for state, count in Counter(states).items())
+    for (who, reason), outcomes in reasons.items():
+        counts = ", ".join(f"{count} {one}" for one, count in Counter(outcomes).items())
         yield f"    {who}: {counts}: {reason}"
 
 

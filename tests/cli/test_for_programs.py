@@ -15,7 +15,7 @@ import pytest
 from attrs import evolve, frozen
 
 from conformance.cli import main, make_app
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State
+from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
 from conformance.interop.results import write
 from conformance.reports import difference, sarif_run
 from conformance.runner.results import read
@@ -363,7 +363,7 @@ def test_the_html_report_takes_a_matrix(
     matrix = Matrix(header, complete=True, exit_status=0)
     matrix.participants += [Participant("writer", writes=True), Participant("reader", reads=True)]
     matrix.tables.append(MadeTable("writer", "plain", ("appends",), 2, "parquet"))
-    matrix.cells.append(Cell("writer", "reader", "plain", State.RIGHT))
+    matrix.cells.append(Cell("writer", "reader", "plain", TableOutcome.PASSED))
     write(matrix, place / "matrix.jsonl")
     assert main(["report", "good.jsonl", "--matrix", "matrix.jsonl", "--format", "html"]) == 0
     assert "Which engine reads whose tables" in capsys.readouterr().out

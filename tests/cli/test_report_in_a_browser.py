@@ -17,7 +17,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State
+from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
 from conformance.reports import html, matrix_page
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Case, Result, Run
@@ -45,8 +45,8 @@ def tables() -> Matrix:
     matrix.participants += [Participant("writer", writes=True), Participant("reader", reads=True)]
     matrix.tables += [MadeTable("writer", name, ("appends",), 2, "parquet") for name in ("plain", "deletes")]
     matrix.cells += [
-        Cell("writer", "reader", "plain", State.RIGHT),
-        Cell("writer", "reader", "deletes", State.WRONG, reason="a row too many"),
+        Cell("writer", "reader", "plain", TableOutcome.PASSED),
+        Cell("writer", "reader", "deletes", TableOutcome.FAILED, reason="a row too many"),
     ]
     return matrix
 

@@ -135,8 +135,8 @@ def test_the_matrix_and_scenarios_have_it(toy: Path, echo: Path, run: Run, tmp_p
     assert made.returncode == 0, made.stdout + made.stderr
     assert "toy" in page.read_text()
     rows = [json.loads(line) for line in results.read_text().splitlines()]
-    cells = {one["consumer"]: one["state"] for one in rows if one.get("kind") == "cell"}
-    assert cells == {"toy": "cannot", "echo": "right"}
+    cells = {one["consumer"]: one["outcome"] for one in rows if one.get("kind") == "cell"}
+    assert cells == {"toy": "unsupported", "echo": "passed"}
     followed = run("scenarios", "--adapter", "echo", "--examples", "1", "--seed", "0")
     assert followed.returncode == 0, followed.stdout + followed.stderr
     assert "toy does not have the operation table.write" in run("scenarios", "--adapter", "toy").stderr

@@ -19,14 +19,14 @@ def test_engines_read_what_others_write(tmp_path: Path, capsys: pytest.CaptureFi
     asked += ["--consumer", "pyiceberg", "--consumer", "duckdb", *(f"--script={name}" for name in SCRIPTS)]
     assert main([*asked, "--timeout", "300", "--start-timeout", "600"]) == 0, capsys.readouterr().out
     lines = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text(encoding="utf-8").splitlines()]
-    tables = {(line["producer"], line["name"]): line["writing"] for line in lines if line["kind"] == "table"}
+    tables = {(line["producer"], line["name"]): line["outcome"] for line in lines if line["kind"] == "table"}
     assert tables["pyiceberg", "overwrite-v2-parquet"] == "written"
-    assert tables["pyiceberg", "types-v2-orc"] == "cannot"
+    assert tables["pyiceberg", "types-v2-orc"] == "unsupported"
     cells = {(one["producer"], one["table"], one["consumer"]): one for one in lines if one["kind"] == "cell"}
-    assert cells["pyiceberg", "overwrite-v2-parquet", "duckdb"]["state"] == "right"
-    assert cells["reference", "overwrite-v2-parquet", "pyiceberg"]["state"] == "right"
+    assert cells["pyiceberg", "overwrite-v2-parquet", "duckdb"]["outcome"] == "passed"
+    assert cells["reference", "overwrite-v2-parquet", "pyiceberg"]["outcome"] == "passed"
     known = cells["reference", "types-v2-orc", "pyiceberg"]
-    assert known["state"] == "wrong"
+    assert known["outcome"] == "failed"
     assert "ORC002" in known["known"]
 
 

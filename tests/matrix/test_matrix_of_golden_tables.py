@@ -17,7 +17,7 @@ from conformance.cli import main
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.interop import results
 from conformance.interop.catalogue import variants
-from conformance.interop.cells import Cell, MadeTable, Matrix, State, Writing
+from conformance.interop.cells import Cell, MadeTable, Matrix, TableOutcome
 from conformance.interop.golden import golden_tables
 from conformance.interop.known import Known, apply_known, load_known
 from conformance.interop.running import Plan, run_matrix
@@ -38,15 +38,15 @@ def _run(folder: Path, *consumers: Target, tables: Sequence[str] = TABLES, **mor
     return run_matrix(Plan((), consumers, (), golden, folder, **more), Matrix(HEADER))
 
 
-def _states(matrix: Matrix) -> dict[str, State]:
-    return {cell.table: cell.state for cell in matrix.cells}
+def _states(matrix: Matrix) -> dict[str, TableOutcome]:
+    return {cell.table: cell.outcome for cell in matrix.cells}
 
 
 def test_the_reference_reads_all_golden_tables(tmp_path: Path) -> None:
     golden = tuple(golden_tables(VECTORS))
     matrix = run_matrix(Plan((), (planted("reference"),), (), golden, tmp_path), Matrix(HEADER))
     assert len(matrix.cells) == len(golden) > 90
-    assert {cell.state for cell in matrix.cells} == {State.RIGHT}
+    assert {cell.outcome for cell in matrix.cells} == {TableOutcome.PASSED}
     assert matrix.exit_status is ExitStatus.CONFORMANT
     features = set(by_feature(matrix).rows)
     assert features >= {
@@ -79,7 +79,7 @@ def test_the_reference_reads_all_golden_tables(tmp_path: Path) -> None:
 )
 def test_a_planted_consumer_is_caught(fault: str, table: str, tmp_path: Path) -> None:
     matrix = _run(tmp_path, faulty_adapter(fault))
-    assert _states(matrix)[table] is State.WRONG
+    assert _states(matrix)[table] is TableOutcome.FAILED
     assert matrix.exit_status is ExitStatus.FAILURES
     cell = next(cell for cell in matrix.cells if cell.table == table)
     assert cell.case.startswith(f"read-{table}")
@@ -106,9 +106,9 @@ def _has_only_the_past(args: dict[str, Any], right: Any) -> Any:
 
 
 def test_states_are_reported_apart(tmp_path: Path) -> None:
-    assert _states(_run(tmp_path, planted(table_read=_refuses)))["types-v2-parquet"] is State.REFUSES
-    assert set(_states(_run(tmp_path, planted(table_read=_has_no_past))).values()) == {State.RIGHT}
-    assert set(_states(_run(tmp_path, planted(table_read=_has_only_the_past))).values()) == {State.CANNOT}
+    assert _states(_run(tmp_path, planted(table_read=_refuses)))["types-v2-parquet"] is TableOutcome.REJECTED
+    assert set(_states(_run(tmp_path, planted(table_read=_has_no_past))).values()) == {TableOutcome.PASSED}
+    assert set(_states(_run(tmp_path, planted(table_read=_has_only_the_past))).values()) == {TableOutcome.UNSUPPORTED}
 
 
 def test_an_adapter_that_cannot_be_started_leaves_the_rest(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_run_of_the_vectors_is_not_done_again(tmp_path: Path) -> None:
     matrix = _run(
         tmp_path, planted(faulty, table_read=lambda _args, _right: pytest.fail("it is asked again")), **golden
     )
-    assert _states(matrix) == {"nested-parquet": State.WRONG, "types-v2-parquet": State.WRONG}
+    assert _states(matrix) == {"nested-parquet": TableOutcome.FAILED, "types-v2-parquet": TableOutcome.FAILED}
     asked = _run(tmp_path, faulty_adapter("rows-one-lost"), tables=golden["tables"])
     assert [(one.case, one.reason, one.differences) for one in matrix.cells] == [
         (one.case, one.reason, one.differences) for one in asked.cells
@@ -160,11 +160,18 @@ def _matrix(*cells: Cell) -> Matrix:
     return found
 
 
-CELL = Cell("pyiceberg", "duckdb", "appends-v2-parquet", State.WRONG, "current", "the answer differs")
+CELL = Cell("pyiceberg", "duckdb", "appends-v2-parquet", TableOutcome.FAILED, "current", "the answer differs")
 
 
 def _known(**more: Any) -> Known:
-    said = {"role": "cell", "who": "duckdb", "tables": ("appends-*",), "state": "wrong", "reason": "because", **more}
+    said = {
+        "role": "cell",
+        "who": "duckdb",
+        "tables": ("appends-*",),
+        "outcome": TableOutcome.FAILED,
+        "reason": "because",
+        **more,
+    }
     return Known(**said)
 
 
@@ -193,7 +200,7 @@ def test_an_entry_about_something_else_explains_nothing(other: dict[str, Any]) -
 
 
 @pytest.mark.parametrize(
-    ("other", "expected"), [({"state": "crashes"}, "the answer differs"), ({"says": "no"}, "differs")]
+    ("other", "expected"), [({"outcome": TableOutcome.CRASHED}, "the answer differs"), ({"says": "no"}, "differs")]
 )
 def test_a_cell_that_is_otherwise_than_stated_is_new(other: dict[str, Any], expected: str) -> None:
     matrix = _matrix(CELL)
@@ -209,7 +216,7 @@ def test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said(tmp_
         (),
         2,
         "parquet",
-        writing=Writing.INVALID,
+        outcome=TableOutcome.INVALID,
         reason="any words",
         findings=("any words",),
         shows=("DFL012", "/refs/main/rows"),
@@ -217,33 +224,35 @@ def test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said(tmp_
     for shows, known in (("DFL012", True), ("/refs/main/rows", True), ("DFL013", False)):
         matrix = _matrix()
         matrix.tables.append(made)
-        apply_known(matrix, [_known(role="table", who="pyiceberg", state="invalid", shows=shows)])
+        apply_known(matrix, [_known(role="table", who="pyiceberg", outcome=TableOutcome.INVALID, shows=shows)])
         assert (not matrix.unmet) == known
     file = tmp_path / "matrix.toml"
-    for state, words in (("invalid", "says"), ("refused", "shows")):
-        file.write_text(f'[[table]]\nproducer = "a"\ntables = ["*"]\nstate = "{state}"\nreason = "x"\n{words} = "x"\n')
+    for outcome, words in (("invalid", "says"), ("rejected", "shows")):
+        file.write_text(
+            f'[[table]]\nproducer = "a"\ntables = ["*"]\noutcome = "{outcome}"\nreason = "x"\n{words} = "x"\n'
+        )
         with pytest.raises(UsageError, match=f"/table/0/{words}"):
             load_known(file)
 
 
 def test_a_deviation_that_is_over_is_reported() -> None:
-    right = Cell("pyiceberg", "duckdb", "appends-v2-parquet", State.RIGHT)
+    right = Cell("pyiceberg", "duckdb", "appends-v2-parquet", TableOutcome.PASSED)
     matrix = _matrix(right)
     apply_known(matrix, [_known()])
-    assert matrix.unmet == ["/cell/0: duckdb and appends-v2-parquet of pyiceberg, wrong: it is right now"]
+    assert matrix.unmet == ["/cell/0: duckdb and appends-v2-parquet of pyiceberg: expected failed, got passed"]
     matrix = _matrix(right)
     apply_known(matrix, [_known(id="duckdb-loses-rows")])
     assert matrix.unmet[0].startswith("duckdb-loses-rows: ")
 
 
 def test_cells_that_cannot_be_read_count_only_where_all_are_such() -> None:
-    cannot = Cell("pyiceberg", "duckdb", "appends-v3-parquet", State.CANNOT)
+    cannot = Cell("pyiceberg", "duckdb", "appends-v3-parquet", TableOutcome.UNSUPPORTED)
     matrix = _matrix(CELL, cannot)
     apply_known(matrix, [_known()])
     assert (matrix.new_cells, matrix.unmet) == ([], [])
     matrix = _matrix(cannot)
     apply_known(matrix, [_known()])
-    assert matrix.unmet == ["/cell/0: appends-*, wrong: it cannot be seen now"]
+    assert matrix.unmet == ["/cell/0: appends-*: expected failed, got unsupported everywhere"]
     matrix = _matrix(cannot)
     apply_known(matrix, [_known(sometimes=True)])
     assert matrix.unmet == []
@@ -256,7 +265,7 @@ def test_the_shipped_deviations_name_scripts_that_there_are() -> None:
 
 
 def test_two_entries_about_one_cell_are_refused() -> None:
-    with pytest.raises(UsageError, match="both speak of"):
+    with pytest.raises(UsageError, match="both name"):
         apply_known(_matrix(CELL), [_known(), _known(tables=("*",))])
 
 
@@ -265,7 +274,7 @@ def test_two_entries_about_one_cell_are_refused() -> None:
     [
         ("cell = 1", "broken known deviations"),
         ("[[cell]]\nconsumer = 'x'", "required"),
-        ("[[table]]\nproducer='x'\ntables=['appends-*']\nstate='right'\nreason='r'", "state"),
+        ("[[table]]\nproducer='x'\ntables=['appends-*']\noutcome='passed'\nreason='r'", "outcome"),
         ("[[cell]]\nconsumer='x'\ntables=['no-such-*']\nstate='wrong'\nreason='r'", "no script makes"),
         ("[[cell", "broken known deviations"),
     ],
@@ -299,10 +308,42 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
         results.read(path)
 
 
+def test_results_of_the_release_before_are_read(tmp_path: Path) -> None:
+    matrix = _run(tmp_path, faulty_adapter("rows-one-lost"), planted())
+    path = tmp_path / "matrix.jsonl"
+    results.write(matrix, path)
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    words = {row.pop("outcome"): row["state"] for row in rows if row["kind"] == "cell"}
+    assert words == {"passed": "right", "failed": "wrong"}
+    assert {row.pop("outcome"): row["writing"] for row in rows if row["kind"] == "table"} == {"passed": "written"}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert results.read(path).cells == matrix.cells
+
+
+@pytest.mark.parametrize(
+    ("role", "former", "outcome"),
+    [
+        ("cell", "wrong", "failed"),
+        ("cell", "refuses", "rejected"),
+        ("cell", "crashes", "crashed"),
+        ("table", "refused", "rejected"),
+        ("table", "wrong", "failed"),
+    ],
+)
+def test_entries_of_the_release_before_are_read(role: str, former: str, outcome: str, tmp_path: Path) -> None:
+    who = "consumer" if role == "cell" else "producer"
+    entries = []
+    for member in (f'state = "{former}"', f'outcome = "{outcome}"'):
+        file = tmp_path / "deviations.toml"
+        file.write_text(f'[[{role}]]\n{who} = "a"\ntables = ["*"]\nreason = "x"\n{member}\n')
+        entries += load_known(file)
+    assert entries[0] == entries[1]
+
+
 def test_reports_report_counts_differences_and_commands(tmp_path: Path) -> None:
     matrix = _run(tmp_path, faulty_adapter("rows-one-lost"), planted())
     counts = by_producer(matrix).cell("golden/iceberg-java@1.12.0", "rows-one-lost")
-    assert counts["wrong"] >= 4
+    assert counts["failed"] >= 4
     for text in (matrix_terminal.render(matrix), matrix_markdown.render(matrix)):
         assert "iceberg-conformance matrix --producer golden --script nested-parquet --consumer rows-one-lost" in text
         assert "/rows/" in text
@@ -328,7 +369,7 @@ def test_the_command_reproduces_a_wrong_cell(tmp_path: Path, capsys: pytest.Capt
     assert main([*asked, "--results", str(file), "--format", "json"]) == 1
     printed = capsys.readouterr()
     document = json.loads(printed.out)
-    assert [cell["state"] for cell in document["cells"]] == ["wrong"]
+    assert [(cell["outcome"], cell["state"]) for cell in document["cells"]] == [("failed", "wrong")]
     assert "new differences" in printed.err
     assert main(["matrix", "--from", str(file), "--report", "markdown"]) == 1
     assert "nested-parquet" in capsys.readouterr().out

@@ -19,7 +19,7 @@ from conformance.cli import main
 from conformance.core.failures import ExitStatus
 from conformance.interop import results
 from conformance.interop.catalogue import variants
-from conformance.interop.cells import Matrix, State, Writing
+from conformance.interop.cells import Matrix, TableOutcome
 from conformance.interop.features import table_features
 from conformance.interop.known import load_known
 from conformance.interop.running import Plan, folder_name, run_matrix
@@ -59,9 +59,9 @@ def test_the_reference_reads_what_it_writes(tmp_path: Path) -> None:
     chosen = variants(quick=True)
     plan = Plan((planted("reference"),), (planted("reference"),), chosen, (), tmp_path, load_known())
     matrix = run_matrix(plan, Matrix(HEADER))
-    assert {cell.state for cell in matrix.cells} == {State.RIGHT}
+    assert {cell.outcome for cell in matrix.cells} == {TableOutcome.PASSED}
     assert matrix.exit_status is ExitStatus.CONFORMANT
-    written = {table.name: table for table in matrix.tables if table.writing is Writing.WRITTEN}
+    written = {table.name: table for table in matrix.tables if table.outcome is TableOutcome.PASSED}
     assert len(written) == len(matrix.cells) > len(chosen) * 0.8
     for one in chosen:
         if one.name in written:
@@ -98,26 +98,26 @@ def _raises(error: Exception) -> Callable[[dict[str, Any], Any], Any]:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "writing", "expected"),
+    ("wrong", "outcome", "expected"),
     [
-        (_without_rows, Writing.WRONG, "/rows"),
-        (_other_schema, Writing.WRONG, "schema"),
-        (_wrong_numbers, Writing.INVALID, "sequence"),
-        (_raises(Invalid("not today")), Writing.REFUSED, "not today"),
-        (_raises(ValueError("a bug")), Writing.REFUSED, "a bug"),
-        (_raises(Unsupported("not there")), Writing.CANNOT, "not there"),
+        (_without_rows, TableOutcome.FAILED, "/rows"),
+        (_other_schema, TableOutcome.FAILED, "schema"),
+        (_wrong_numbers, TableOutcome.INVALID, "sequence"),
+        (_raises(Invalid("not today")), TableOutcome.REJECTED, "not today"),
+        (_raises(ValueError("a bug")), TableOutcome.REJECTED, "a bug"),
+        (_raises(Unsupported("not there")), TableOutcome.UNSUPPORTED, "not there"),
     ],
 )
-def test_a_planted_producer_is_caught(wrong: Any, writing: Writing, expected: str, tmp_path: Path) -> None:
+def test_a_planted_producer_is_caught(wrong: Any, outcome: TableOutcome, expected: str, tmp_path: Path) -> None:
     matrix = _run(tmp_path, planted(table_write=wrong), planted("reader"), scripts=("appends-v2-parquet",))
     (table,) = matrix.tables
-    assert table.writing is writing
+    assert table.outcome is outcome
     assert expected in table.reason
-    assert len(matrix.cells) == (writing is Writing.INVALID)
-    assert matrix.exit_status is (ExitStatus.FAILURES if writing.is_bad else ExitStatus.CONFORMANT)
+    assert len(matrix.cells) == (outcome is TableOutcome.INVALID)
+    assert matrix.exit_status is (ExitStatus.FAILURES if outcome.is_bad else ExitStatus.CONFORMANT)
     for text in (matrix_terminal.render(matrix), matrix_markdown.render(matrix), str(matrix_page.payload(matrix))):
-        assert writing.value in text
-    if writing.is_bad:
+        assert outcome.value in text
+    if outcome.is_bad:
         assert "matrix --producer planted --script appends-v2-parquet" in matrix_terminal.render(matrix)
 
 
@@ -140,7 +140,7 @@ def test_a_producer_that_ends_is_reported(tmp_path: Path) -> None:
 )
 def test_a_planted_consumer_is_caught(fault: str, tables: tuple[str, ...], tmp_path: Path) -> None:
     matrix = _run(tmp_path, planted("reference"), faulty_adapter(fault))
-    states = {cell.table: cell.state for cell in matrix.cells}
+    states = {cell.table: cell.outcome for cell in matrix.cells}
     assert set(states) == set(FEW)
     assert all(states[table].is_bad for table in tables)
     assert matrix.exit_status is ExitStatus.FAILURES
@@ -180,7 +180,7 @@ def test_what_was_found_until_an_interruption_is_kept(where: str, tables: int, c
         run_matrix(Plan((target,), (target,), variants(FEW), (), tmp_path), found)
     assert (len(found.tables), len(found.cells)) == (tables, cells)
     assert (found.complete, found.exit_status) == (False, ExitStatus.INTERRUPTED)
-    assert {cell.state for cell in found.cells} <= {State.RIGHT}
+    assert {cell.outcome for cell in found.cells} <= {TableOutcome.PASSED}
 
 
 SLOW = """
@@ -212,7 +212,7 @@ def test_an_interrupted_command_leaves_results_that_are_read(tmp_path: Path) -> 
     found = results.read(written)
     assert (found.complete, found.exit_status) == (False, ExitStatus.INTERRUPTED)
     assert [table.name for table in found.tables] == [FEW[0]]
-    assert [(cell.consumer, cell.state) for cell in found.cells] == [("reference", State.RIGHT)]
+    assert [(cell.consumer, cell.outcome) for cell in found.cells] == [("reference", TableOutcome.PASSED)]
 
 
 def test_folders_of_producers_are_plain_names() -> None:
@@ -224,7 +224,7 @@ def test_the_command_writes_reads_and_keeps(tmp_path: Path, capsys: pytest.Captu
     asked = ["matrix", "--producer", "reference", "--consumer", "reference", "--script", "appends-v2-parquet"]
     files = ["--results", str(tmp_path / "m.jsonl"), "--report", f"html:{tmp_path / 'm.html'}"]
     assert main([*asked, *files, "--keep", str(tmp_path / "kept")]) == 0
-    assert "1 table, 1 right; nothing new" in capsys.readouterr().out
+    assert "1 table, 1 passed; nothing new" in capsys.readouterr().out
     (table,) = (tmp_path / "kept").glob("*/reference/appends-v2-parquet")
     assert load_table(str(table)).metadata.current_snapshot_id is not None
     assert "appends-v2-parquet" in (tmp_path / "m.jsonl").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from conformance.interop.cells import TableOutcome
 from conformance.interop.known import Known, load_known
 from conformance.properties.relay_known import KnownRelay
 from conformance.races.stress.known import KnownCatalog
@@ -138,7 +139,7 @@ TABLE = Known(
     role="table",
     who="iceberg-go",
     tables=("appends-*",),
-    state="invalid",
+    outcome=TableOutcome.INVALID,
     id="iceberg-go-writes-otherwise",
     requirements=("SNP016",),
     reason='Snapshots, SNP016: it is "another operation" than this.',

@@ -175,7 +175,7 @@ def _of_changes(one: KnownRelay) -> Iterator[str]:
 
 
 def _of_tables(one: Known) -> Iterator[str]:
-    what = f"reads it so: {one.state}" if one.role == "cell" else f"writes it so: {one.state}"
+    what = f"reads it so: {one.outcome.value}" if one.role == "cell" else f"writes it so: {one.outcome.value}"
     yield f"**{plain(what[:1].upper() + what[1:])}** {plain(one.says)}"
     yield ""
     yield plain(one.reason)

@@ -27,7 +27,7 @@ from attrs import asdict, evolve, frozen
 from conformance.core.failures import UsageError
 from conformance.core.json_types import Json
 from conformance.interop import results as matrix_results
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, State, Writing, cell_state
+from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome, reading_outcome
 from conformance.runner import results as run_results
 from conformance.runner.results import Result, Run
 
@@ -46,8 +46,14 @@ LETTERS = {
 }
 """The results of a vector with an engine; a capital letter is a failure that was not known at the time of the run."""
 
-_STATES = {State.RIGHT: PASSED, State.WRONG: "w", State.REFUSES: "r", State.CRASHES: "c", State.CANNOT: "u"}
-_LETTERS_OF_STATES = {letter: state for state, letter in _STATES.items()}
+_LETTERS = {
+    TableOutcome.PASSED: PASSED,
+    TableOutcome.FAILED: "w",
+    TableOutcome.REJECTED: "r",
+    TableOutcome.CRASHED: "c",
+    TableOutcome.UNSUPPORTED: "u",
+}
+_OUTCOMES = {letter: outcome for outcome, letter in _LETTERS.items()}
 
 
 @frozen
@@ -88,7 +94,7 @@ def letter(result: Result) -> str:
     if result.status == "known" and result.deviation_kind == "choice":
         return CHOSE
     got = result.got or {}
-    made = _STATES[cell_state(result.outcome, got)]
+    made = _LETTERS[reading_outcome(result.outcome, got)]
     if made == "w" and "error" in got:
         made = "c"
     return made if result.status in ("known", "passed", "unsupported") else made.upper()
@@ -146,7 +152,7 @@ def summarise_matrix(matrix: Matrix) -> Json:
                 "version": table.format_version,
                 "format": table.file_format,
                 "features": list(table.features),
-                "writing": table.writing.value,
+                "outcome": table.outcome.value,
                 "cells": "".join(map(_cell_letter, row)),
                 "known": {name: ids.setdefault(id_, len(ids)) for name, id_ in known.items()},
             }
@@ -178,7 +184,7 @@ def _short(text: str) -> str:
 def _cell_letter(cell: Cell | None) -> str:
     if cell is None:
         return NOT_ASKED
-    made = _STATES[cell.state]
+    made = _LETTERS[cell.outcome]
     return made.upper() if cell.is_new else made
 
 
@@ -213,7 +219,7 @@ def read_matrix() -> Matrix | None:
                 row["version"],
                 row["format"],
                 row["about"],
-                Writing(row["writing"]),
+                TableOutcome(row["outcome"]),
                 reason,
                 known=descriptions.get(id_, id_),
                 known_id=id_ if id_ in descriptions else "",
@@ -222,9 +228,9 @@ def read_matrix() -> Matrix | None:
         for consumer, char in zip(content["consumers"], row["cells"], strict=True):
             if char != NOT_ASKED:
                 id_ = ids[row["known"][consumer]] if consumer in row["known"] else ""
-                state, known = _LETTERS_OF_STATES[char.lower()], descriptions.get(id_, id_)
+                outcome, known = _OUTCOMES[char.lower()], descriptions.get(id_, id_)
                 known_id = id_ if id_ in descriptions else ""
-                matrix.cells.append(Cell(producer, consumer, name, state, known=known, known_id=known_id))
+                matrix.cells.append(Cell(producer, consumer, name, outcome, known=known, known_id=known_id))
     return matrix
 
 

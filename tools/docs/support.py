@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from conformance.core.spec_links import areas
 from conformance.engine_setup.folders import engine_folders
-from conformance.interop.cells import GOLDEN, MadeTable, Matrix, State, Writing
+from conformance.interop.cells import GOLDEN, MadeTable, Matrix, TableOutcome
 from conformance.operations.protocol import Ok
 from conformance.vectors import Vector
 from tools.docs.findings import all_vectors, deviations, tables
@@ -27,21 +27,14 @@ OURS = ("reference", "spark-reference")
 """The implementations of this project, with which the pages compare engines."""
 
 RIGHT, WRONG, REFUSED, CRASHED, UNSUPPORTED = "right", "wrong", "refused", "crashed", "unsupported"
-_OF_LETTERS = {PASSED: RIGHT, CHOSE: RIGHT, "w": WRONG, "r": REFUSED, "c": CRASHED, "u": UNSUPPORTED}
-_OF_STATES = {
-    State.RIGHT: RIGHT,
-    State.WRONG: WRONG,
-    State.REFUSES: REFUSED,
-    State.CRASHES: CRASHED,
-    State.CANNOT: UNSUPPORTED,
-}
-_OF_WRITING = {
-    Writing.WRITTEN: RIGHT,
-    Writing.INVALID: WRONG,
-    Writing.WRONG: WRONG,
-    Writing.REFUSED: REFUSED,
-    Writing.CRASHED: CRASHED,
-    Writing.CANNOT: UNSUPPORTED,
+_BY_LETTER = {PASSED: RIGHT, CHOSE: RIGHT, "w": WRONG, "r": REFUSED, "c": CRASHED, "u": UNSUPPORTED}
+_BY_OUTCOME = {
+    TableOutcome.PASSED: RIGHT,
+    TableOutcome.INVALID: WRONG,
+    TableOutcome.FAILED: WRONG,
+    TableOutcome.REJECTED: REFUSED,
+    TableOutcome.CRASHED: CRASHED,
+    TableOutcome.UNSUPPORTED: UNSUPPORTED,
 }
 
 GOLDEN_TABLE = re.compile(r"/tables/([^/]+)/")
@@ -207,7 +200,7 @@ def support(name: str, feature: Feature, side: str) -> Support:
     if side == READS:
         for golden, vector, letter in _golden_reads(name):
             if feature.is_about_golden(golden) and feature.counts_vector(vector):
-                _count(found, _OF_LETTERS[letter.lower()], causes_of_vector(name, vector.id))
+                _count(found, _BY_LETTER[letter.lower()], causes_of_vector(name, vector.id))
     matrix = published_matrix()
     if matrix is not None:
         for state, known_id in _of_matrix(matrix, name, feature, side):
@@ -250,14 +243,14 @@ def _of_matrix(matrix: Matrix, name: str, feature: Feature, side: str) -> Iterat
     if side == WRITES:
         for one in tables_.values():
             if one.producer == name and feature.is_about(one):
-                yield _OF_WRITING[one.writing], one.known_id
+                yield _BY_OUTCOME[one.outcome], one.known_id
         return
     if feature.metadata_columns:  # cells do not use them
         return
     for cell in matrix.cells:
         table = tables_.get((cell.producer, cell.table))
         if cell.consumer == name and table is not None and feature.is_about(table):
-            yield _OF_STATES[cell.state], cell.known_id
+            yield _BY_OUTCOME[cell.outcome], cell.known_id
 
 
 @cache

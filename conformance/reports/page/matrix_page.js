@@ -1,4 +1,4 @@
-const SIGNS = { right: "✔", known: "k", wrong: "✖", refuses: "r", crashes: "!", cannot: "–" };
+const SIGNS = { passed: "✔", known: "k", failed: "✖", rejected: "r", crashed: "!", unsupported: "–" };
 
 function evidence(data, table, consumer) {
   const list = make("dl");
@@ -7,12 +7,12 @@ function evidence(data, table, consumer) {
   row(list, "about", table.about);
   row(list, "features", table.features.map((index) => data.features[index]).join(", "));
   if (cell === null) {
-    row(list, "written", `${table.writing}: ${table.reason}`);
+    row(list, "outcome", `${table.outcome}: ${table.reason}`);
     row(list, "known", table.known);
     row(list, "reproduce", make("code", {}, table.reproduce));
     return list;
   }
-  row(list, "consumer", `${data.consumers[consumer]}: ${cell.state}`);
+  row(list, "consumer", `${data.consumers[consumer]}: ${cell.outcome}`);
   row(list, "asked", cell.case);
   row(list, "reason", cell.reason);
   for (const one of cell.differences || []) {
@@ -24,7 +24,7 @@ function evidence(data, table, consumer) {
   return list;
 }
 
-const status = (cell) => (cell.known ? "known" : cell.state);
+const status = (cell) => (cell.known ? "known" : cell.outcome);
 
 function start(data) {
   const form = document.getElementById("filter");
@@ -33,7 +33,7 @@ function start(data) {
   const body = document.querySelector("#grid tbody");
   let open = null;
 
-  function tell(button, table, consumer) {
+  function showEvidence(button, table, consumer) {
     if (open !== null) open.setAttribute("aria-expanded", "false");
     open = button;
     button.setAttribute("aria-expanded", "true");
@@ -44,18 +44,18 @@ function start(data) {
     const cell = table.cells[consumer];
     if (!cell) return make("td");
     const name = status(cell);
-    const label = `${table.name}, ${data.consumers[consumer]}: ${cell.state}${cell.known ? ", known" : ""}`;
+    const label = `${table.name}, ${data.consumers[consumer]}: ${cell.outcome}${cell.known ? ", known" : ""}`;
     const button = make("button", { type: "button", class: name, title: label, "aria-label": label, "aria-expanded": "false" }, SIGNS[name]);
-    button.addEventListener("click", () => tell(button, table, consumer));
+    button.addEventListener("click", () => showEvidence(button, table, consumer));
     return make("td", {}, button);
   }
 
   function rowOf(table, shown) {
     const name = make("th", { scope: "row" }, make("code", {}, table.name));
-    if (table.writing !== "written") {
-      const class_ = table.known ? "known" : table.writing;
-      const button = make("button", { type: "button", class: `writing ${class_}`, "aria-expanded": "false" }, table.writing);
-      button.addEventListener("click", () => tell(button, table, null));
+    if (table.outcome !== "passed") {
+      const class_ = table.known ? "known" : table.outcome;
+      const button = make("button", { type: "button", class: `writing ${class_}`, "aria-expanded": "false" }, table.outcome);
+      button.addEventListener("click", () => showEvidence(button, table, null));
       name.append(button);
     }
     return make("tr", {}, name, ...shown.map((consumer) => cellOf(table, consumer)));
