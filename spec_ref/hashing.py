@@ -70,7 +70,7 @@ _HASHED: dict[str, Callable[[Type, Any], bytes]] = {
     "float": _double_bytes,
     "double": _double_bytes,
 }
-"""The bytes that are hashed, by type: the table of Appendix B (HSH003, HSH004, HSH005, HSH006)."""
+"""The bytes that are hashed, by type: the table of Appendix B (HSH003, HSH004, HSH005, HSH006, HSH007)."""
 
 
 def hash_value(type_: Type, value: Any) -> int | None:

@@ -30,8 +30,8 @@ def _described(match: Match) -> str:
     lines = [f"{heading.title} ({heading.document})"]
     lines += [f"  spec_ref/{name}" for name in heading.modules] or [f"  no module: {heading.reason}"]
     for one in match.requirements:
-        places = heading.elsewhere.get(one.code, ())
-        lines.append(f"  {one.code} {one.text}" + "".join(f"\n         spec_ref/{name}" for name in places[:2]))
+        place = heading.place(one.code)
+        lines.append(f"  {one.code} {one.text}" + (f"\n         spec_ref/{place}" if place else ""))
     return "\n".join(lines)
 
 

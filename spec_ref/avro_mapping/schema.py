@@ -1,6 +1,8 @@
 """Iceberg types as Avro schemas and back (Appendix A, Avro; AVR001 to AVR014).
 
-`schema_json` derives the Avro schema that a writer stores, with the ids of every field, element, key and value.
+`schema_json` derives the Avro schema that a writer stores, with the ids of every field, element, key and value. A map
+with string keys is an Avro map there; an array of entries is read too (AVR005). No field has a default but null, which
+is less than AVR003 asks for: readers take defaults from the table.
 `type_from_avro` derives the Iceberg type of any Avro schema, and `value_reader` and `value_writer` convert between the
 values of `spec_ref.encodings.avro.values` and those of the spec.
 """

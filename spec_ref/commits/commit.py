@@ -1,8 +1,8 @@
 """Committing a change: attempts, retries, cleanup (Optimistic Concurrency; Commit Conflict Resolution and Retry).
 
-Each attempt starts from the current state of the table, checks what the change relies on, writes its files, and swaps
-the pointer. A file is deleted only if it is known that the table does not use it: an attempt is over when another
-commit has replaced its base, and not when an answer is missing.
+Each attempt starts from the current state of the table (OCC003), checks what the change relies on, writes its files,
+and swaps the pointer. A file is deleted only if it is known that the table does not use it: an attempt is over when
+another commit has replaced its base, and not when an answer is missing.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 Each effect is a record; its docstring defines the answer that the runner of the commit sends back. A runner that cannot
 perform an effect raises any exception into the commit, which propagates it and removes nothing.
+
+Files are written once, read, and deleted; nothing else is asked of storage, except the rename of `SwapPointer` in a
+file-system table (FIO002).
 """
 
 from __future__ import annotations

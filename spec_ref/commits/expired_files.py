@@ -1,4 +1,7 @@
-"""The files that only expired snapshots use (Snapshot Retention Policy)."""
+"""The files that only expired snapshots use (Snapshot Retention Policy).
+
+A file stays in storage as long as some snapshot lists it (TMD034).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The next snapshot of a table (Snapshots; Sequence Numbers; Snapshot Row IDs)."""
+"""The next snapshot of a table (Snapshots; Sequence Numbers; Snapshot Row IDs).
+
+Every attempt writes a new manifest list (MLS001) that states the sequence number of the attempt for each manifest that
+the snapshot adds (MLS024).
+"""
 
 from __future__ import annotations
 
@@ -161,7 +165,8 @@ def assign_row_ids(
 ) -> tuple[tuple[ManifestFile, ...], tuple[int, int] | None]:
     """Assign row ids to manifests, starting with the table's ``next-row-id`` at this attempt (LIN023, LIN030).
 
-    All branches take their row ids from this one sequence.
+    All branches take their row ids from this one sequence, so that their ranges are disjoint (LIN016). The table's next
+    row id becomes the first row id of the last manifest that was assigned one, plus the rows of that manifest (TMD028).
 
     Args:
         listed: the entries of the manifest list.

@@ -150,7 +150,10 @@ def _reader_columns(read: ReaderRules) -> tuple[Presence | None, ...]:
 
 @attrs.frozen(kw_only=True)
 class FieldRule:
-    """One row of a field table: the name on the wire and the rule of each version."""
+    """One row of a field table: the name on the wire and the rule of each version.
+
+    Where a table of the spec ends with v2, the rule of v3 is that of v2 (VER009).
+    """
 
     name: str
     """The JSON property or Avro field name."""
@@ -161,7 +164,7 @@ class FieldRule:
 
     reads: tuple[Presence | None, ...] = attrs.field(converter=_reader_columns, default=None)
     """What readers of each version do, if it differs from what its writers do: they accept what older versions wrote
-    and upgraded tables still have (VER006 to VER008, UPG005). None if it does not differ."""
+    and upgraded tables still have (VER006, VER007, VER008, UPG005). None if it does not differ."""
 
     requirement: str
     """The code of this row in the register."""

@@ -250,7 +250,7 @@ def _named(attribute: str) -> dict[tuple[bool, str], Type]:
 _UNPARAMETERIZED: dict[str, Type] = {**PLAIN_PRIMITIVES, "geometry": GeometryType(), "geography": GeographyType()}
 _BARE: dict[pa.DataType, Type] = {
     **{stored.arrow: _UNPARAMETERIZED[name] for name, stored in _STORED.items() if not stored.attributes},
-    # What other writers store.
+    # What other writers store, such as tinyint and smallint (ORC006).
     pa.int8(): INT,
     pa.int16(): INT,
     pa.large_string(): STRING,

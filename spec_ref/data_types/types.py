@@ -111,7 +111,10 @@ class FixedType:
 
 @record
 class DecimalType:
-    """``decimal(P,S)``: a fixed-point number of at most ``precision`` digits, ``scale`` of them after the point."""
+    """``decimal(P,S)``: a fixed-point number of at most ``precision`` digits, ``scale`` of them after the point.
+
+    A column may get a higher precision, and never another scale (TYP014).
+    """
 
     precision: int
     scale: int
@@ -143,7 +146,10 @@ class EdgeAlgorithm(enum.Enum):
 
 @record
 class GeometryType:
-    """``geometry(C)``: features with planar edges in the coordinate reference system ``crs``, a name alone (TYP033)."""
+    """``geometry(C)``: features with planar edges in the coordinate reference system ``crs``, a name alone (TYP033).
+
+    In the default one, x is longitude and y is latitude, on the datum WGS84 (TYP030).
+    """
 
     crs: str = DEFAULT_CRS
 
@@ -157,7 +163,10 @@ class GeometryType:
 
 @record
 class GeographyType:
-    """``geography(C, A)``: features on the globe, whose edges follow ``algorithm``."""
+    """``geography(C, A)``: features on the globe, whose edges follow ``algorithm``.
+
+    Every reference system of a geography has longitudes from -180 to 180 and latitudes from -90 to 90 (TYP034).
+    """
 
     crs: str = DEFAULT_CRS
     algorithm: EdgeAlgorithm = EdgeAlgorithm.SPHERICAL
@@ -205,7 +214,10 @@ def signed_zeros(value: Any) -> Any:
 
 @record
 class NestedField:
-    """A field of a struct: a column, or a part of one (Nested Types; Appendix C, Schemas)."""
+    """A field of a struct: a column, or a part of one (Nested Types; Appendix C, Schemas).
+
+    It may have defaults; elements, keys and values of lists and maps have none (TYP005).
+    """
 
     id: int = spec_field("id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
     name: str = spec_field("name", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")

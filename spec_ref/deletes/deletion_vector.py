@@ -2,7 +2,8 @@
 
 A blob is the length of magic and vector (4 bytes, big-endian), the magic, the vector, and the CRC-32 of magic and
 vector (4 bytes, big-endian). The vector is a 64-bit Roaring bitmap: a set bit at position P deletes the row at
-position P.
+position P (DEL008). The upper half of a position is the key of a 32-bit bitmap, and the lower half the position in it
+(DEL009). A Puffin file may have vectors of several data files (DEL010).
 
 Decided here, because the text leaves it open: a vector without positions is read (contradiction B17), and position 0 is
 among the "positive" positions (contradiction B16).

@@ -1,5 +1,7 @@
 """Position Delete Files: rows deleted by the path of their file and their position in it (DEL012 to DEL015).
 
+A writer of v3 writes a deletion vector instead, which takes the place of the file's position deletes (DEL016).
+
 Only ``file_path`` and ``pos`` are read; ``row`` may be absent (DEL014, NOT011), and serves those who need the deleted
 values.
 Files should be sorted, but deleted positions are a set, so that order and repetition do not matter (contradiction E13).

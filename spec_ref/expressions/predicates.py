@@ -90,7 +90,11 @@ class IdReference:
 
 @record
 class FunctionReference:
-    """A function by identifier, in a catalog; None is the catalog of the object that holds the expression (EXP022)."""
+    """A function by identifier, in a catalog; None is the catalog of the object that holds the expression (EXP022).
+
+    The writer of an expression resolves the reference, so that it does not depend on a session (EXP005), and should
+    leave the catalog out, because other environments have other names for it (EXP023).
+    """
 
     identifier: tuple[str, ...] = attrs.field(converter=tuple)
     catalog: str | None = None

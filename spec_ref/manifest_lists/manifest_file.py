@@ -33,11 +33,12 @@ class FieldSummary:
     lower_bound: bytes | None = spec_field(
         "lower_bound", id=510, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS021", type=BINARY, default=None
     )
-    """A single value of the partition field's type; None if all values are null or NaN."""
+    """A single value of the partition field's type; None if all values are null or NaN (MLS025)."""
 
     upper_bound: bytes | None = spec_field(
         "upper_bound", id=511, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS022", type=BINARY, default=None
     )
+    """None in the same case (MLS026)."""
 
 
 @record(kw_only=True)

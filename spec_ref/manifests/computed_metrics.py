@@ -3,8 +3,9 @@
 This is the definition, on one value after another; `spec_ref.columnar.manifests.computed_metrics` computes them for
 Arrow arrays, and `parquet_metrics`, `orc_metrics` and `avro_metrics` of `spec_ref.data_files` for files.
 
-Columns that hold values have metrics: primitives and variants, also inside structs. Decided here, because the text
-leaves it open:
+Columns that hold values have metrics: primitives and variants, also inside structs. The metrics of a delete file are
+those of the values that it stores, which are the values that it deletes (DEL024); they cover all of its rows, or are
+left out (DFL030). Decided here, because the text leaves it open:
 
 - A field of a struct has a value for every row: if the struct is null, so is the field. Parquet footers count so.
 - What is inside of lists and maps has no metrics. Writers count elements in different ways, and bounds of elements

@@ -18,7 +18,7 @@ class EntryStatus(enum.IntEnum):
     ADDED = 1
     DELETED = 2
     """Information only: scans do not use the file. It may be removed from storage when the snapshot that deleted it and
-    all older ones have been garbage collected (MAN018)."""
+    all older ones have been garbage collected (MAN018). It should not be added to the table again (MAN023)."""
 
 
 @record(kw_only=True)
@@ -40,7 +40,8 @@ class ManifestEntry:
         type=LONG,
         default=None,
     )
-    """The snapshot that added the file, or deleted it. None is inherited, which some writers of v1 rely on too."""
+    """The snapshot that added the file, or deleted it. None is inherited (MAN019), which some writers of v1 rely on
+    too."""
 
     sequence_number: int | None = spec_field(
         "sequence_number",
@@ -53,7 +54,8 @@ class ManifestEntry:
         type=LONG,
         default=None,
     )
-    """The data sequence number, which decides which deletes apply. None is inherited by added files."""
+    """The data sequence number, which decides which deletes apply and never changes (MAN020). None is inherited by
+    added files."""
 
     file_sequence_number: int | None = spec_field(
         "file_sequence_number",
@@ -66,7 +68,8 @@ class ManifestEntry:
         type=LONG,
         default=None,
     )
-    """The sequence number of the snapshot that added the file. None is inherited by added files."""
+    """The sequence number of the snapshot that added the file, which never changes. Deletes may apply to files of a
+    higher one (MAN021). None is inherited by added files."""
 
     data_file: DataFile = spec_field(
         "data_file", id=2, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN015", type=RecordStruct(DataFile)

@@ -1,7 +1,8 @@
 """Values that entries inherit from the manifest list (Sequence Number Inheritance; First Row ID Inheritance).
 
 A manifest is written before its commit has a sequence number, so new entries leave their numbers null and inherit those
-of the manifest's entry in the manifest list.
+of the manifest's entry in the manifest list (SEQ002, MAN019). A writer that copies an entry to another manifest writes
+the numbers that it inherited (SEQ003).
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def inherit(
 
     Null sequence numbers of added entries become that of the manifest (SEQ006). A null sequence number of an existing
     or deleted entry, which a writer must not leave, stays null, except that all files of v1 manifests have 0. Row ids
-    count up over the live data files without one; deleted files get none, so that assigned ids stay within the rows
-    that the list reserves (LIN019; contradiction B2). An id that an entry has is kept even if the list gives the
-    manifest none (contradiction C15).
+    count up over the live data files without one, added or existing (LIN022, UPG008); deleted files get none, so that
+    assigned ids stay within the rows that the list reserves (LIN019; contradiction B2). An id that an entry has is kept
+    even if the list gives the manifest none (contradiction C15).
 
     Args:
         entries: the entries as the manifest has them, in its order.

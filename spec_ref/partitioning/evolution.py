@@ -1,4 +1,7 @@
-"""Partition evolution (Partition Evolution; Partitioning)."""
+"""Partition evolution (Partition Evolution; Partitioning).
+
+A field keeps its id in every spec, because manifests store partition tuples by these ids (PAR012).
+"""
 
 from __future__ import annotations
 

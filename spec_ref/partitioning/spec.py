@@ -54,6 +54,8 @@ def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int
 def source_id_arguments(ids: tuple[int, ...]) -> dict[str, Any]:
     """Build the attributes for the sources of a field: ``source-id`` for one, ``source-ids`` for several (PAR022).
 
+    A field has never both (PAR027).
+
     Args:
         ids: the ids of the source columns.
 

@@ -1,5 +1,6 @@
 """The partition tuple of a row, and the rows of each partition (Partitioning).
 
+All rows of a data file have the same tuple (PAR001), so a writer splits rows by tuple.
 `spec_ref.columnar.partitioning.split_by_partition` does the same with the rows of an Arrow batch.
 """
 

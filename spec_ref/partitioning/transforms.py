@@ -116,7 +116,7 @@ class Identity(_Transform):
 
 @record
 class Bucket(_Transform):
-    """The hash of the value without its sign bit, modulo ``num_buckets`` (Bucket Transform Details)."""
+    """The hash of the value without its sign bit, modulo ``num_buckets`` (Bucket Transform Details; TRN004)."""
 
     requirement = "TRN003"
     sources = DATE_TYPES | {"int", "long", "decimal", "time", "string", "uuid", "fixed", "binary"}
@@ -140,8 +140,8 @@ class Bucket(_Transform):
 class Truncate(_Transform):
     """The value cut to ``width`` (Truncate Transform Details).
 
-    Numbers go down to a multiple of the width, decimals by their unscaled value; strings keep at most that many code
-    points, binary values at most that many bytes.
+    Numbers go down to a multiple of the width (TRN006), decimals by their unscaled value (TRN007); strings keep at most
+    that many code points (TRN008), binary values at most that many bytes (TRN009).
     """
 
     requirement = "TRN005"
@@ -171,6 +171,7 @@ class Truncate(_Transform):
 
 
 def _months(source: Type, value: int) -> int:
+    """The months from 1970-01 to the one that contains a value. The division rounds down, before 1970 too (TRN018)."""
     year, month, _ = civil_from_days(value // UNITS_PER_DAY[kind(source)])
     return (year - EPOCH.year) * MONTHS_PER_YEAR + month - 1
 
@@ -207,7 +208,10 @@ class Month(_Transform):
 
 @record
 class Day(_Transform):
-    """Days from 1970-01-01, as a date; of a timestamp the day it lies in, which before 1970 is the floor."""
+    """Days from 1970-01-01, as a date; of a timestamp the day it lies in, which before 1970 is the floor (TRN018).
+
+    A partition value that is stored as an int is read as the date (TRN013).
+    """
 
     requirement = "TRN012"
     sources = DATE_TYPES

@@ -1,8 +1,8 @@
 """Column Projection: read a data file with a schema other than the one it was written with (PRJ001 to PRJ006).
 
 Columns are found by field id. A field that the file does not have takes, in this order, its identity partition value,
-the column that the name mapping assigns to it, its initial default, or null. `project_row` is the definition, on one
-row; `spec_ref.columnar.schemas.column_projection` is the same over Arrow batches.
+the column that the name mapping assigns to it (PRJ003), its initial default, or null. `project_row` is the definition,
+on one row; `spec_ref.columnar.schemas.column_projection` is the same over Arrow batches.
 
 Decided here, because the text leaves it open:
 

@@ -1,8 +1,12 @@
 """Default values (Default values; Appendix E, Version 3).
 
 A field of a struct may have an initial default, for rows written before the field existed, and a write default, for
-rows whose writer supplied no value. The default of a struct is null or an empty struct: the defaults of its fields give
-the values inside.
+rows whose writer supplied no value. Both are the same at first; the write default may change (DEF004), and the change
+affects only rows written afterwards (DEF012). The default of a struct is null or an empty struct: the defaults of its
+fields give the values inside (EVO017).
+
+Older readers ignore defaults. They read a table correctly if the initial default of each optional field is null, and
+fail if a required field has nothing but its initial default (UPG006).
 """
 
 from __future__ import annotations

@@ -46,12 +46,16 @@ class AddColumn:
     required: bool = False
     doc: str | None = None
     default: Any = None
-    """Becomes both the initial and the write default (EVO014)."""
+    """Becomes both the initial and the write default (EVO014). For an optional field it may be null (EVO016)."""
 
 
 @record
 class DropColumn:
-    """Remove a field from the schema (EVO011)."""
+    """Remove a field from the schema (EVO011).
+
+    No change takes it back. A table may return to an earlier schema, which has the field, only if the field was
+    optional there or the current snapshot is still the same (EVO019).
+    """
 
     name: str
 

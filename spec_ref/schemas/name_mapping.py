@@ -1,7 +1,7 @@
 """Name mappings (Column Projection; Appendix C, Name Mapping Serialization).
 
-A name mapping assigns field ids to the columns of files that have none. Names are matched one level at a time, so a dot
-in a name is part of the name (NAM005).
+A name mapping assigns field ids to the columns of files that have none (NAM001). Names are matched one level at a time,
+so a dot in a name is part of the name (NAM005).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spec_ref.json.writing import writer
 from spec_ref.schemas.schema import Schema
 
 NAME_MAPPING_PROPERTY = "schema.name-mapping.default"
-"""The table property that holds the mapping, as JSON text."""
+"""The table property that holds the mapping, as JSON text (NAM010)."""
 
 MAX_DEPTH = 100
 
@@ -34,7 +34,7 @@ class MappedField:
     names: tuple[str, ...] = spec_field(
         "names", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="NAM002", type=ListOf(STRING)
     )
-    """Empty for a field that is in no such file."""
+    """Several names where files name the field differently (NAM007); empty for a field that is in no such file."""
 
     field_id: int | None = spec_field(
         "field-id", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="NAM003", type=INT, default=None

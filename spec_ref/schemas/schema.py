@@ -1,6 +1,7 @@
 """Schemas (Schemas and Data Types; Appendix C, Schemas).
 
-A schema is the struct of a table's columns, with an id and, optionally, the ids of the fields that identify a row.
+A schema is the struct of a table's columns (TYP001), with an id and, optionally, the ids of the fields that identify a
+row. Its JSON is that of the struct, with both beside the fields (JSC009).
 """
 
 from __future__ import annotations

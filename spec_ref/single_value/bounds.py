@@ -1,8 +1,8 @@
 """Bounds of columns in manifests (Appendix D, Bound serialization; Schema Evolution; Bounds for Variant).
 
-A lower or upper bound is stored in the binary single-value form of the column's type, except that a geometry or
-geography has a corner of its bounding box, and a variant has an object of bounds by field path. A type promotion leaves
-the bounds of older files as they were written, so the type at write time is inferred from the length (EVO007).
+A lower or upper bound is stored in the binary single-value form of the column's type (SVB013), except that a geometry
+or geography has a corner of its bounding box, and a variant has an object of bounds by field path. A type promotion
+leaves the bounds of older files as they were written, so the type at write time is inferred from the length (EVO007).
 
 A bound need not be a value of the column: a writer may cut long strings and binaries (`truncate_lower`,
 `truncate_upper`).

@@ -2,7 +2,7 @@
 
 The lower bound of a variant column is itself a variant: an object whose keys are the normalized JSON paths of fields
 and whose values are the lower bounds of these fields; the upper bound likewise. It is stored as the metadata followed
-by the value.
+by the value (BND009).
 
 In Python it is a dict from path to (Iceberg type, value). The types of the encoding are fewer and named otherwise:
 

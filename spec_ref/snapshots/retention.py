@@ -98,9 +98,11 @@ def find_retained(
 ) -> RetainedSnapshots:
     """Find the snapshots and references that stay when snapshots expire at a time.
 
-    Retention starts with no snapshot to keep (RET001), and every snapshot outside the result expires, as step 5 says;
-    Iceberg-Java keeps unreferenced snapshots until they are old enough (contradiction C13). A reference whose snapshot
-    the table does not have keeps nothing, and is removed.
+    Retention starts with no snapshot to keep (RET001). References other than main that are too old are removed first
+    (RET002). Of the others, the snapshot of each is kept (RET003), and of a branch so many of its ancestors as its
+    policy says (RET004). Every other snapshot expires (RET005); Iceberg-Java keeps unreferenced snapshots until they
+    are old enough (contradiction C13). A reference whose snapshot the table does not have keeps nothing, and is
+    removed.
 
     Args:
         snapshots: those of the table.

@@ -1,4 +1,7 @@
-"""Snapshots (Snapshots)."""
+"""Snapshots (Snapshots).
+
+A snapshot may list its files in any number of manifests, of several partition specs (SNP017).
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ class Snapshot:
         type=STRING_MAP,
         default=None,
     )
-    """The changes of the snapshot: `operation` and metrics, all of them strings."""
+    """The changes of the snapshot: `operation` and metrics, all of them strings (NOT012)."""
 
     schema_id: int | None = spec_field(
         "schema-id", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="SNP009", type=INT, default=None
@@ -97,8 +100,8 @@ class Snapshot:
         type=LONG,
         default=None,
     )
-    """The first row id that was assigned to the snapshot's files. None for a snapshot from before the upgrade to v3,
-    whose rows have no ids (LIN014)."""
+    """The first row id that was assigned to the snapshot's manifests (LIN024). None for a snapshot from before the
+    upgrade to v3, whose rows have no ids (LIN014)."""
 
     added_rows: int | None = spec_field(
         "added-rows",
@@ -110,7 +113,8 @@ class Snapshot:
         type=LONG,
         default=None,
     )
-    """An upper bound of the number of rows with assigned ids. Tables of 2025 lack it (contradiction B5)."""
+    """An upper bound of the number of rows with assigned ids, by which `next-row-id` rises (LIN025). Tables of 2025
+    lack it (contradiction B5)."""
 
     key_id: str | None = spec_field(
         "key-id", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="SNP012", type=STRING, default=None

@@ -1,4 +1,7 @@
-"""The entries of a snapshot's summary (Snapshots; Appendix F, Optional Snapshot Summary Fields)."""
+"""The entries of a snapshot's summary (Snapshots; Appendix F, Optional Snapshot Summary Fields).
+
+Every value is a string, a number too (NOT012).
+"""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ class SortField:
     transform: Transform = spec_field(
         "transform", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT010", type=TRANSFORM
     )
-    """The transform applied to the source before sorting. An unknown one is kept (SRT009)."""
+    """The transform applied to the source before sorting. An unknown one is kept (SRT009), and a reader
+    ignores the field (SRT015)."""
 
     source_id: int | None = spec_field(
         "source-id", v1=REQUIRED, v2=REQUIRED, v3=OPTIONAL, requirement="SRT011", type=INT, default=None

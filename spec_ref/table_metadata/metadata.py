@@ -1,4 +1,8 @@
-"""Table metadata (Table Metadata Fields; Appendix C, Table Metadata and Snapshots; Appendix E)."""
+"""Table metadata (Table Metadata Fields; Appendix C, Table Metadata and Snapshots; Appendix E).
+
+Every change writes a new metadata file, which replaces the one that it was based on in an atomic step (TMD026); that
+step is `spec_ref.commits.effects.SwapPointer`.
+"""
 
 from __future__ import annotations
 
@@ -165,8 +169,9 @@ class TableMetadata:
         type=MapOf(REF),
         default=EMPTY,
     )
-    """Branches and tags as listed; `references` adds the main branch if it is implied only. Engines write them to v1
-    tables too, where expiring snapshots without them would delete the snapshots that they keep (contradiction C17)."""
+    """Branches and tags by name, as listed (TMD033); `references` adds the main branch if it is implied only. Engines
+    write them to v1 tables too, where expiring snapshots without them would delete the snapshots that they keep
+    (contradiction C17)."""
 
     statistics: tuple[StatisticsFile, ...] = spec_field(
         "statistics",
@@ -191,7 +196,8 @@ class TableMetadata:
     next_row_id: int | None = spec_field(
         "next-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="TMD024", type=LONG, default=None
     )
-    """Higher than every assigned row id; None before v3."""
+    """Higher than every assigned row id; None before v3. A snapshot raises it by at least the rows that will inherit a
+    row id (TMD027)."""
 
     encryption_keys: tuple[EncryptionKey, ...] = spec_field(
         "encryption-keys",

@@ -1,6 +1,8 @@
 """Table statistics and partition statistics (Table Statistics; Partition Statistics).
 
-Both are information: a reader may ignore them.
+Both are information: a reader may ignore them (STA007, STA036). A table may have many statistics files, of several
+snapshots (STA035). A file of partition statistics is valid only while table metadata lists it (STA037); a writer may
+write one with each commit, or later (STA040).
 """
 
 from __future__ import annotations
@@ -84,10 +86,7 @@ STATISTICS_FILE = RecordOf(StatisticsFile, "a statistics file", requirement="TMD
 
 @record(kw_only=True)
 class PartitionStatisticsFile:
-    """A file with statistics of the partitions of one snapshot, at most one per snapshot (STA016).
-
-    Readers may ignore it (STA036).
-    """
+    """A file with statistics of the partitions of one snapshot, at most one per snapshot (STA016)."""
 
     snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA013", type=LONG)
 

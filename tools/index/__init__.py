@@ -52,6 +52,11 @@ class Heading:
     elsewhere: Mapping[str, tuple[str, ...]]
     """Requirements that only modules of other headings name: these modules, by code."""
 
+    def place(self, code: str) -> str | None:
+        """Return the module that states a requirement of the heading; None if no module of the reference names it."""
+        own = [name for name in self.modules if code in _codes_by_module()[name]]
+        return next(iter([*own, *self.elsewhere.get(code, ())]), None)
+
 
 @cache
 def modules() -> dict[str, str]:
@@ -69,11 +74,16 @@ def modules() -> dict[str, str]:
 
 
 @cache
+def _codes_by_module() -> dict[str, frozenset[str]]:
+    """Return the requirements that each module of ``spec_ref`` names."""
+    return {name: frozenset(codes_in((REFERENCE / name).read_text(encoding="utf-8"))) for name in modules()}
+
+
 def _modules_by_code() -> dict[str, list[str]]:
     """Return the modules of ``spec_ref`` that name each requirement, by code."""
     found: dict[str, list[str]] = defaultdict(list)
-    for name in modules():
-        for code in sorted(set(codes_in((REFERENCE / name).read_text(encoding="utf-8")))):
+    for name, codes in _codes_by_module().items():
+        for code in codes:
             found[code].append(name)
     return found
 
@@ -87,6 +97,7 @@ def headings() -> tuple[Heading, ...]:
     """
     given = tomllib.loads(HEADINGS.read_text(encoding="utf-8"))
     by_section: dict[tuple[str, str], list[Requirement]] = defaultdict(list)
+    by_code = _modules_by_code()
     for requirement in register().values():
         by_section[requirement.document, requirement.section].append(requirement)
     found: list[Heading] = []
@@ -109,7 +120,7 @@ def headings() -> tuple[Heading, ...]:
                 f"{document}: {title!r} names {name}, which is missing" for name in places if name not in modules()
             ]
             requirements = tuple(by_section[document, title])
-            others = {one.code: tuple(sorted(_modules_by_code()[one.code], key=_kind)) for one in requirements}
+            others = {one.code: tuple(sorted(by_code[one.code], key=_kind)) for one in requirements}
             elsewhere = {code: names for code, names in others.items() if places and names and not {*names} & {*places}}
             reason = value if isinstance(value, str) else ""
             found.append(Heading(document, title, places, reason, requirements, elsewhere))
@@ -130,6 +141,7 @@ def _kind(name: str) -> int:
 HEAD = """# The index of the reference
 
 Every heading of the texts, in their order: the modules that are its code, the definition first, and its requirements.
+The first module states each of them, except those in parentheses after another module, which states them.
 `python -m tools.where WORDS` searches this page and the texts of the requirements; `iceberg-conformance explain CODE`
 says all about one of them. This page is made by `python -m tools.index` from the register, the opening docstrings of
 the modules, and `tools/index/headings.toml`.
@@ -179,17 +191,22 @@ def _common_reason(document: str) -> str | None:
 
 
 def _row(heading: Heading) -> str:
-    lines = [f"{_link(name)}: {modules()[name]}" for name in heading.modules[:1]] + [
-        _link(name) for name in heading.modules[1:]
+    adopted = [one.code for one in heading.requirements if one.status is Status.ADOPTED]
+    by_module: dict[str | None, list[str]] = defaultdict(list)
+    for code in adopted:
+        by_module[heading.place(code)].append(code)
+    elsewhere = [name for name in by_module if name is not None and name not in heading.modules]
+    lines = [f"{_link(name)}: {modules()[name]}" for name in heading.modules[:1]]
+    lines += [
+        _link(name) + (f" ({_codes(by_module[name])})" if by_module[name] else "")
+        for name in (*heading.modules[1:], *elsewhere)
     ]
-    by_module: dict[str, list[str]] = defaultdict(list)
-    for code, names in heading.elsewhere.items():
-        by_module[names[0]].append(code)
-    lines += [f"{_link(name)} ({', '.join(codes)})" for name, codes in by_module.items()]
-    codes = ", ".join(_ranges([one.code for one in heading.requirements if one.status is Status.ADOPTED]))
-    return (
-        f"| {_cell(heading.title)} | {'<br>'.join(_cell(line) for line in lines) or _cell(heading.reason)} | {codes} |"
-    )
+    places = "<br>".join(_cell(line) for line in lines) or _cell(heading.reason)
+    return f"| {_cell(heading.title)} | {places} | {_codes(adopted)} |"
+
+
+def _codes(codes: list[str]) -> str:
+    return ", ".join(_ranges(codes))
 
 
 def _ranges(codes: list[str]) -> Iterator[str]:
