@@ -270,7 +270,7 @@ def test_the_page_of_a_matrix_shows_its_tables_and_opens_a_cell(chromium: webdri
     output = WebDriverWait(chromium, 10).until(lambda one: one.find_element(By.CSS_SELECTOR, "form output").text)
     assert output == "2 of 2 tables"
     assert [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"] == []
-    click(chromium, chromium.find_element(By.CSS_SELECTOR, "#grid button.wrong"))
+    click(chromium, chromium.find_element(By.CSS_SELECTOR, "#grid button.failed"))
     text = chromium.find_element(By.ID, "detail").text
     assert "a row too many" in text
     assert "--consumer reader" in text

@@ -355,6 +355,14 @@ def test_reports_report_counts_differences_and_commands(tmp_path: Path) -> None:
     assert all(len(table["cells"]) == 2 for table in payload["tables"])
 
 
+def test_the_page_has_a_sign_and_a_colour_for_each_outcome() -> None:
+    folder = Path(matrix_page.__file__).parent / "page"
+    script, styles = (folder / f"matrix_page.{kind}" for kind in ("js", "css"))
+    for status in STATUSES:
+        assert f" {status}: " in script.read_text(encoding="utf-8").splitlines()[0]
+        assert f"button.{status} {{" in styles.read_text(encoding="utf-8")
+
+
 def test_nothing_of_a_table_becomes_markup(tmp_path: Path) -> None:
     matrix = _run(tmp_path, planted(), tables=["nested-parquet"])
     matrix.header["tool"] = "<script>alert(1)</script>"
