@@ -21,9 +21,9 @@ from conformance import vectors
 from conformance.core.failures import NotExamined, NothingSelected, ToolError, UsageError
 from conformance.runner import expectations
 from conformance.runner.adapter_interface import InProcess
-from conformance.runner.execution import Plan, Target, execute
-from conformance.runner.process import Limits
-from conformance.runner.results import RESULTS, Run, Writer
+from conformance.runner.execution import RunPlan, Target, execute
+from conformance.runner.process import AdapterLimits
+from conformance.runner.results import RESULTS, ResultsWriter, Run
 from conformance.runner.targets import target
 from conformance.table_io import local, tables
 from conformance.table_io.encryption import KeyService, load_key_file
@@ -203,7 +203,7 @@ def run_vectors(
     requirement: str | Sequence[str] = (),
     names: str | None = None,
     expect: str | Path | None = None,
-    timeout: float = Limits().request,
+    timeout: float = AdapterLimits().request,
 ) -> Run:
     """Run vectors against an implementation.
 
@@ -233,7 +233,7 @@ def run_vectors(
     if expect is not None:
         expected = expectations.load(str(expect), {vector.id for vector in every})
     if isinstance(adapter, str):
-        made = target(adapter, Limits(request=timeout))
+        made = target(adapter, AdapterLimits(request=timeout))
     else:
         implementation = {
             "implementation": "python",
@@ -248,7 +248,7 @@ def run_vectors(
         "command": [],
         "vectors": {"folder": str(vectors.shipped()), "on_disk": len(every), "selected": len(chosen)},
     }
-    found = execute(Plan((made,), chosen, expected), header, Writer(None))
+    found = execute(RunPlan((made,), chosen, expected), header, ResultsWriter(None))
     for one in found.adapters:
         if one.not_examined:
             raise NotExamined(f"{one.name}: {one.not_examined}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.runner.process import Limits
+from conformance.runner.process import AdapterLimits
 
-PATIENT = Limits(start=600, request=300)
+PATIENT = AdapterLimits(start=600, request=300)
 """Against an engine that hangs, not against one that takes its time."""

@@ -14,7 +14,7 @@ from conformance import vectors
 from conformance.cli import make_app
 from conformance.core.spec_links import areas
 from conformance.interop.cells import TableOutcome
-from conformance.interop.known import Known
+from conformance.interop.known import KnownOutcome
 from conformance.operations.families import Family, families
 from conformance.operations.protocol import complaint
 from conformance.runner import expectations
@@ -123,8 +123,10 @@ def test_every_known_deviation_stands_on_the_page_of_its_engine(pages: dict[str,
 
 def test_known_outcomes_of_tables_are_on_the_page_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     failed, invalid = TableOutcome.FAILED, TableOutcome.INVALID
-    cell = Known("cell", "polars@2.1.0", ("plain-*",), failed, "rows_are lost", ("2.1.0",), ("pyiceberg",), "a row")
-    table = Known("table", "newcomer", ("plain",), invalid, "no bounds", evidence="https://example.org/1")
+    cell = KnownOutcome(
+        "cell", "polars@2.1.0", ("plain-*",), failed, "rows_are lost", ("2.1.0",), ("pyiceberg",), "a row"
+    )
+    table = KnownOutcome("table", "newcomer", ("plain",), invalid, "no bounds", evidence="https://example.org/1")
     monkeypatch.setattr(findings, "tables", lambda: (cell, table))
     assert "newcomer" in findings.engines()
     assert re.search(r"\| \[newcomer\]\(findings-newcomer.md\) \|  (\| 0 ){6}\| 1 \|", findings.index())

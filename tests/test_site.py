@@ -20,7 +20,7 @@ from conformance.interop import results as matrix_results
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
 from conformance.rules import registry
 from conformance.runner.judge import Outcome
-from conformance.runner.results import AdapterRun, Case, Result, Run, Writer
+from conformance.runner.results import AdapterRun, Case, Result, ResultsWriter, Run
 from spec_ref.requirements import contradictions, register
 from tools.docs import (
     can_i_use,
@@ -51,7 +51,7 @@ def write_run(path: Path, started: str, adapter: str, *given: tuple[str, Outcome
     }
     run = Run(header, adapters=[AdapterRun(adapter, adapter, adapter, "1", "c")], complete=True, exit_status=0)
     with path.open("w", encoding="utf-8") as file:
-        writer = Writer(file)
+        writer = ResultsWriter(file)
         cases = [Case(id_, "hashing", "hash", "s", ("HSH001",), (1,), {}, {"ok": 1}) for id_, *_ in given]
         writer.header(header, cases)
         for id_, outcome, status, got in given:

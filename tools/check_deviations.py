@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from attrs import frozen
 
 from conformance import vectors
-from conformance.interop.known import Known, load_known
+from conformance.interop.known import KnownOutcome, load_known
 from conformance.operations.registry import ROLES
 from conformance.properties import relay_known
 from conformance.properties.relay_known import KnownRelay
 from conformance.races.stress import known as stress_known
 from conformance.races.stress.known import KnownCatalog
 from conformance.runner import expectations
-from conformance.runner.expectations import Deviation, Kind
+from conformance.runner.expectations import Deviation, DeviationKind
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, Requirement, contradictions, register
 
@@ -62,7 +62,7 @@ def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
 
     Valid input is different: readers have to read what the rules for writers produce.
     """
-    if one.kind is not Kind.DEVIATION:
+    if one.kind is not DeviationKind.DEVIATION:
         return
     for id_ in one.vectors:
         vector = facts.vectors[id_]
@@ -83,9 +83,9 @@ def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Ite
     unknown = named - facts.points.keys()
     if unknown:
         yield f"{', '.join(sorted(unknown))} is not a point of the contradictions"
-    if one.kind is Kind.CHOICE and not named:
+    if one.kind is DeviationKind.CHOICE and not named:
         yield "a choice must name the point that is open, in points or in its vectors"
-    if one.kind is Kind.DEVIATION:
+    if one.kind is DeviationKind.DEVIATION:
         yield from (
             f"{point} is open: what an engine does there is a choice"
             for point in one.points
@@ -106,7 +106,7 @@ def _names_the_sections_of_its_requirements(one: Deviation, facts: Facts) -> Ite
     A requirement whose section the reason does not name is broken by no sentence that the reason gives: mostly one that
     the vectors also prove, or one that is broken as a consequence.
     """
-    if one.kind is not Kind.DEVIATION:
+    if one.kind is not DeviationKind.DEVIATION:
         return
     reason = QUOTATION.sub("", one.reason).replace("`", "")
     for code in one.requirements:
@@ -118,7 +118,7 @@ def _names_the_sections_of_its_requirements(one: Deviation, facts: Facts) -> Ite
 
 def _quotes_and_argues(one: Deviation, _facts: Facts) -> Iterator[str]:
     """Check that a deviation quotes the sentence that it breaks, and gives the best argument for the engine."""
-    if one.kind is not Kind.DEVIATION:
+    if one.kind is not DeviationKind.DEVIATION:
         return
     if not QUOTATION.search(one.reason):
         yield "the reason must quote the sentence of the text"
@@ -132,7 +132,7 @@ CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
 def _breaks_what_it_argues_with(one: Deviation, _facts: Facts) -> Iterator[str]:
     """A deviation has one of the requirements that its reason names: pages show it where it has its requirements."""
     named = dict.fromkeys(CODE.findall(one.reason))
-    if one.kind is Kind.DEVIATION and named and not named.keys() & set(one.requirements):
+    if one.kind is DeviationKind.DEVIATION and named and not named.keys() & set(one.requirements):
         yield f"the reason names {', '.join(named)}, and requirements does not"
 
 
@@ -157,7 +157,7 @@ def _argues_leniency_of_a_writer(one: Deviation, facts: Facts) -> Iterator[str]:
     bound = {
         party for code in one.requirements if code in facts.requirements for party in facts.requirements[code].binds
     }
-    if one.kind is Kind.LENIENCY and roles == {"writer"} and "writer" in bound and not one.counter:
+    if one.kind is DeviationKind.LENIENCY and roles == {"writer"} and "writer" in bound and not one.counter:
         yield "a requirement binds the writer that it is lenient as: why that is not a deviation must be in counter"
 
 
@@ -203,7 +203,7 @@ def problems(entries: Iterable[Deviation], facts: Facts) -> Iterator[str]:
             yield f"{id_}: {times} entries have this id"
 
 
-def of_table(known: Known) -> Deviation:
+def of_table(known: KnownOutcome) -> Deviation:
     """Convert an entry about tables that engines write for each other into a deviation without vectors."""
     return Deviation(
         engine=known.who,
@@ -220,7 +220,7 @@ def of_table(known: Known) -> Deviation:
     )
 
 
-def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
+def table_problems(entries: Iterable[KnownOutcome], facts: Facts) -> Iterator[str]:
     """Yield the ways in which entries about tables that engines write for each other are unfair or incomplete.
 
     Args:
@@ -235,7 +235,7 @@ def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
         found = [problem for rule in RULES_OF_TEXT for problem in rule(one, facts)]
         found += [f"{code} is not in the register" for code in one.requirements if code not in facts.requirements]
         found += [f"{point} is not a point of the contradictions" for point in one.points if point not in facts.points]
-        if one.kind is Kind.CHOICE and not one.points:
+        if one.kind is DeviationKind.CHOICE and not one.points:
             found.append("a choice must name the point that is open, in points")
         bound = {
             role
@@ -244,7 +244,7 @@ def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
             for party in facts.requirements[code].binds
             for role in ROLES[party]
         }
-        if known.role == "table" and one.kind is Kind.DEVIATION and "writer" not in bound:
+        if known.role == "table" and one.kind is DeviationKind.DEVIATION and "writer" not in bound:
             found.append("a table is made by a writer, which none of its requirements binds")
         yield from (f"{known.label}: {problem}" for problem in found)
 
@@ -258,7 +258,7 @@ def of_change(known: KnownRelay | KnownCatalog) -> Deviation:
         does=known.does,
         evidence=known.evidence,
         id=known.id,
-        kind=Kind(known.kind),
+        kind=DeviationKind(known.kind),
         requirements=known.requirements,
         counter=known.counter,
         upstream=known.upstream,

@@ -89,7 +89,7 @@ class Conflict(Exception):
     """The implementation did not commit a change because of concurrent commits."""
 
 
-class Writer(Protocol):
+class CommitWriter(Protocol):
     """A writer of an implementation, with its own view of the table."""
 
     def load(self) -> None:
@@ -110,7 +110,9 @@ class Writer(Protocol):
         """
 
 
-def replayed(args: Arguments, open_writer: Callable[[], Writer], table: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def replayed(
+    args: Arguments, open_writer: Callable[[], CommitWriter], table: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
     """Replay a log, and return the outcome of each commit and the final table.
 
     Args:
@@ -123,7 +125,7 @@ def replayed(args: Arguments, open_writer: Callable[[], Writer], table: Callable
         first.load()
         first.stage(change)
         first.commit()
-    writers: dict[str, Writer] = {}
+    writers: dict[str, CommitWriter] = {}
     refused: set[str] = set()
     ended = []
     for step in args["log"]:

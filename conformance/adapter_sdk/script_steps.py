@@ -47,7 +47,7 @@ OPERATIONS = frozenset(
 """The operations of scripts."""
 
 
-class Writer(Protocol):
+class ScriptWriter(Protocol):
     """A table that is being written."""
 
     def open(self, location: str) -> None:
@@ -60,7 +60,7 @@ class Writer(Protocol):
         """Return the location of the current metadata file."""
 
 
-def follow(writer: Writer, operations: Sequence[Json], name: str, history: Sequence[str | None] = ()) -> Json:
+def follow(writer: ScriptWriter, operations: Sequence[Json], name: str, history: Sequence[str | None] = ()) -> Json:
     """Run operations with a writer, and return the answer of ``table.write`` or ``table.change``.
 
     Args:
@@ -104,7 +104,7 @@ def follow(writer: Writer, operations: Sequence[Json], name: str, history: Seque
 
 
 def operations(
-    make: Callable[[str | None, Sequence[Json]], AbstractContextManager[Writer]], name: str
+    make: Callable[[str | None, Sequence[Json]], AbstractContextManager[ScriptWriter]], name: str
 ) -> dict[str, Callable[[Arguments], object]]:
     """Return ``table.write`` and ``table.change``, which use a writer.
 

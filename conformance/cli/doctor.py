@@ -45,7 +45,7 @@ LIBRARIES = (
 
 
 @frozen
-class Finding:
+class InstallationCheck:
     """The result of one check of the installation."""
 
     what: str
@@ -78,7 +78,7 @@ def doctor(*, format: Literal["text", "json"] = "text") -> int:
     return ExitStatus.NOT_EXAMINED if broken else ExitStatus.CONFORMANT
 
 
-def _json(finding: Finding) -> dict[str, Any]:
+def _json(finding: InstallationCheck) -> dict[str, Any]:
     return {
         "what": finding.what,
         "fine": finding.fine,
@@ -88,53 +88,55 @@ def _json(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _python() -> Finding:
+def _python() -> InstallationCheck:
     fine = sys.version_info >= (3, 11)
-    return Finding("python", fine, f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    return InstallationCheck("python", fine, f"{platform.python_version()} on {platform.system()} {platform.machine()}")
 
 
-def _configuration() -> Finding:
+def _configuration() -> InstallationCheck:
     """Return the configuration file that applies here, and the options in it."""
     try:
         found = configuration.find()
         if found is not None:
             configuration.check(*found, make_app())
     except ToolError as error:
-        return Finding(
+        return InstallationCheck(
             "configuration", fine=False, found=str(error), do="options by their long names, in a table of their command"
         )
     if found is None:
-        return Finding("configuration", fine=True, found="no file")
+        return InstallationCheck("configuration", fine=True, found="no file")
     path, tables = found
     options = ", ".join(f"{command}.{option}" for command, table in tables.items() for option in table)
-    return Finding("configuration", fine=True, found=f"{path}: {options or 'no options'}")
+    return InstallationCheck("configuration", fine=True, found=f"{path}: {options or 'no options'}")
 
 
-def _library(name: str) -> Finding:
+def _library(name: str) -> InstallationCheck:
     try:
-        return Finding(name, fine=True, found=version(name))
+        return InstallationCheck(name, fine=True, found=version(name))
     except PackageNotFoundError:
-        return Finding(name, fine=False, found="missing", do="install iceberg-conformance again")
+        return InstallationCheck(name, fine=False, found="missing", do="install iceberg-conformance again")
 
 
-def _vectors() -> Finding:
+def _vectors() -> InstallationCheck:
     folder = vectors.shipped()
     try:
-        return Finding("vectors", fine=True, found=f"{len(vectors.load(folder))} in {folder}")
+        return InstallationCheck("vectors", fine=True, found=f"{len(vectors.load(folder))} in {folder}")
     except ToolError as error:
-        return Finding("vectors", fine=False, found=str(error), do="install iceberg-conformance again")
+        return InstallationCheck("vectors", fine=False, found=str(error), do="install iceberg-conformance again")
 
 
-def _reference() -> Finding:
+def _reference() -> InstallationCheck:
     answer = serve.perform(reference.operations(), "hash", {"type": "int", "value": 34})
     fine = answer == {"ok": 2017239379}  # the first example of Appendix B
-    return Finding("reference", fine=fine, found="hashes 34 as the spec does" if fine else f"returns {answer}")
+    return InstallationCheck(
+        "reference", fine=fine, found="hashes 34 as the spec does" if fine else f"returns {answer}"
+    )
 
 
-def _engines() -> list[Finding]:
+def _engines() -> list[InstallationCheck]:
     java = java_runtimes.system_java() or java_runtimes.packaged_java()
     found = [
-        Finding(
+        InstallationCheck(
             "java runtime",
             java is not None,
             str(java)
@@ -147,7 +149,7 @@ def _engines() -> list[Finding]:
     for toolchain in built.TOOLCHAINS.values():
         lack = built.missing(toolchain)
         found.append(
-            Finding(
+            InstallationCheck(
                 toolchain.program,
                 lack is None,
                 lack or "found; builds the engines that are built from source",
@@ -157,5 +159,5 @@ def _engines() -> list[Finding]:
     for engine in engine_setup.list_engines():
         fine = engine.installed
         text = f"{engine.version} in {engine.path}" if fine else str(engine.reason)
-        found.append(Finding(engine.label, fine, text, needed=False))
+        found.append(InstallationCheck(engine.label, fine, text, needed=False))
     return found

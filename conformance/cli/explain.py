@@ -17,7 +17,7 @@ from conformance.core.failures import ExitStatus, UsageError, suggestion
 from conformance.core.spec_links import section_link
 from conformance.rules import find_checks, registry, retired
 from conformance.runner import expectations
-from conformance.runner.expectations import Deviation, Kind
+from conformance.runner.expectations import Deviation, DeviationKind
 from conformance.runner.results import Case, sparse
 from conformance.validator.advice import Advice, advice, requirement_advice
 from conformance.vectors import Vector
@@ -208,7 +208,7 @@ def _lines(
     for sighting in rule.seen:
         yield from _part("seen in", sighting)
     for deviation, ids in broken[:SHOWN]:
-        what = "" if deviation.kind is Kind.DEVIATION else f" ({deviation.kind.value})"
+        what = "" if deviation.kind is DeviationKind.DEVIATION else f" ({deviation.kind.value})"
         yield from _part("known of", f"{_engine(deviation)}{what}: {deviation.does or deviation.reason}")
         for label, text in (("evidence", deviation.evidence), ("vectors", _some(ids))):
             yield from _part("", f"{label}: {text}" if text else None)

@@ -15,7 +15,7 @@ from conformance.cli.progress import progress
 from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.runner.process import Limits
+from conformance.runner.process import AdapterLimits
 from conformance.runner.targets import REFERENCE, make_limits, target
 
 with lazy_imports():
@@ -23,7 +23,7 @@ with lazy_imports():
     from conformance.properties import tables, values
 
 
-DEFAULTS = Limits()
+DEFAULTS = AdapterLimits()
 
 
 def filter_pushdown(

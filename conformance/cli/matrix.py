@@ -16,7 +16,7 @@ from cyclopts import Parameter
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.runner.process import Limits
+from conformance.runner.process import AdapterLimits
 from conformance.runner.targets import make_limits, target
 
 with lazy_imports():
@@ -36,11 +36,11 @@ with lazy_imports():
 
 
 if TYPE_CHECKING:
-    from conformance.interop.catalogue import Variant
+    from conformance.interop.catalogue import ScriptVariant
     from conformance.interop.cells import MadeTable, Matrix
-    from conformance.interop.known import Known
+    from conformance.interop.known import KnownOutcome
 
-DEFAULTS = Limits()
+DEFAULTS = AdapterLimits()
 KINDS = {
     "terminal": "conformance.reports.matrix_terminal",
     "markdown": "conformance.reports.matrix_markdown",
@@ -110,7 +110,7 @@ def matrix(
 
 
 def _run(
-    chosen: Sequence[Variant],
+    chosen: Sequence[ScriptVariant],
     names: Sequence[str],
     producer: Sequence[str],
     consumer: Sequence[str],
@@ -119,7 +119,7 @@ def _run(
     golden_results: Path | None,
     keep: Path | None,
     jobs: int,
-    limits: Limits,
+    limits: AdapterLimits,
     results: Path | None,
 ) -> cells.Matrix:
     default = (*members("producer"), *(() if quick else (cells.GOLDEN,)))
@@ -130,7 +130,7 @@ def _run(
     golden = _golden(every, names) if cells.GOLDEN in producers else ()
     if not golden and not (chosen and producers != [cells.GOLDEN]):
         raise NothingSelected(f"no script or golden table is called {' or '.join(names)}")
-    known_cells: tuple[Known, ...] = ()
+    known_cells: tuple[KnownOutcome, ...] = ()
     known_vectors = run_expectations.Expectations()
     if expect != "none":
         shipped = expect == run_expectations.SHIPPED
@@ -145,7 +145,7 @@ def _run(
         "command": sys.argv[1:],
     }
     with _folder(keep) as folder, progress() as report_progress:
-        plan = running.Plan(
+        plan = running.MatrixPlan(
             producers=tuple(targets[name] for name in producers if name in targets and chosen),
             consumers=tuple(targets[name] for name in consumers),
             scripts=tuple(chosen),
@@ -223,7 +223,7 @@ def _show(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str
     matrix_terminal.show(found, sys.stderr if to_stdout or format == "json" else sys.stdout)
 
 
-def _list(chosen: Sequence[Variant], format: str) -> None:
+def _list(chosen: Sequence[ScriptVariant], format: str) -> None:
     if format == "json":
         variants = [
             {

@@ -19,7 +19,7 @@ from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
-from conformance.runner.process import Limits
+from conformance.runner.process import AdapterLimits
 from conformance.runner.targets import make_limits, named
 
 with lazy_imports():
@@ -31,9 +31,9 @@ with lazy_imports():
 
 if TYPE_CHECKING:
     from conformance.properties.relay import Relays
-    from conformance.properties.relay_results import Counterexample, Findings
+    from conformance.properties.relay_results import Counterexample, RelayResults
 
-DEFAULTS = Limits()
+DEFAULTS = AdapterLimits()
 HTML = "html:"
 
 
@@ -100,7 +100,7 @@ def relay(
             started = opened.start()
             if not {"table.write", "table.change"} <= started.operations:
                 raise NothingSelected(f"{one.name} does not have the operations table.write and table.change")
-            engines[one.name] = relay_property.Engine(one.name, opened, started)
+            engines[one.name] = relay_property.RelayEngine(one.name, opened, started)
         relays = relay_property.Relays(engines, known)
         if replay is not None:
             return _replayed(relays, replay, format)
@@ -146,7 +146,7 @@ def _replayed(relays: Relays, file: Path, format: str) -> int:
     return ExitStatus.FAILURES if failure is not None and not known else ExitStatus.CONFORMANT
 
 
-def _show(found: Findings, relays: Relays, seed: int, again: str, format: str) -> None:
+def _show(found: RelayResults, relays: Relays, seed: int, again: str, format: str) -> None:
     if format == "json":
         content = {
             "engines": {
@@ -180,7 +180,7 @@ def _show(found: Findings, relays: Relays, seed: int, again: str, format: str) -
     print(f"{summary}; {len(found.counterexamples)} failed", file=sys.stderr)
 
 
-def _handovers(found: Findings, engines: Sequence[str]) -> list[dict[str, Any]]:
+def _handovers(found: RelayResults, engines: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {"before": before, "engine": engine, **counts}
         for (before, engine), counts in relay_results.matrix(found.handovers, engines).items()

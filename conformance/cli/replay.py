@@ -18,7 +18,7 @@ from conformance.reports.evidence import evidence
 from conformance.runner.adapter_interface import Request
 from conformance.runner.execution import difference_json, undeclared
 from conformance.runner.judge import Outcome, Verdict, judge
-from conformance.runner.process import Limits, Process
+from conformance.runner.process import AdapterLimits, Process
 from conformance.runner.results import AdapterRun, Case, Result, sparse
 from conformance.runner.scratch_dir import places
 from conformance.runner.targets import REFERENCE, make_limits, target
@@ -27,7 +27,7 @@ from conformance.vectors.golden_tables import materialize_for, own_place
 MAX_LINE_SHOWN = 10_000
 """The most characters of a line of the protocol that are shown."""
 
-DEFAULTS = Limits()
+DEFAULTS = AdapterLimits()
 
 
 def replay(

@@ -22,10 +22,10 @@ from conformance.operations.protocol import Started
 from conformance.reports import outputs, write_reports
 from conformance.reports.terminal import Detail
 from conformance.runner import expectations, expectations_update
-from conformance.runner.execution import Plan, execute
+from conformance.runner.execution import RunPlan, execute
 from conformance.runner.expectations import Expectations
-from conformance.runner.process import Limits
-from conformance.runner.results import RESULTS, Run, Writer
+from conformance.runner.process import AdapterLimits
+from conformance.runner.results import RESULTS, ResultsWriter, Run
 from conformance.runner.targets import REFERENCE, all_engines, engine_labels, make_limits, named, not_ready
 from conformance.vectors import Selection
 from conformance.version import tool_version
@@ -34,7 +34,7 @@ with lazy_imports():
     from conformance.properties import second_reader as second_reading
 
 
-DEFAULTS = Limits()
+DEFAULTS = AdapterLimits()
 
 
 def run(
@@ -141,11 +141,11 @@ def run(
         **({"expectations": expected.file} if expect is not None else {}),
     }
     (reader,) = named([second_reader], limits) if second_reader is not None else (None,)
-    plan = Plan(tuple(targets), chosen, expected, most, jobs)
+    plan = RunPlan(tuple(targets), chosen, expected, most, jobs)
     if reader is not None:
         plan = evolve(plan, second_reader=reader, second_readings=second_reading.second_readings)
     with _results_file(results) as file, progress() as report_progress:
-        found = execute(plan, header, Writer(file), report_progress)
+        found = execute(plan, header, ResultsWriter(file), report_progress)
     detail = Detail.STATISTICS if statistics else Detail.ALL if verbose else Detail.EXAMPLES
     write_reports(found, written, vectors_, detail=detail)
     if all_engines_:

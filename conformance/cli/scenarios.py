@@ -20,7 +20,7 @@ from conformance.cli.progress import progress
 from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.runner.process import Limits
+from conformance.runner.process import AdapterLimits
 from conformance.runner.targets import REFERENCE, make_limits, target
 
 with lazy_imports():
@@ -39,7 +39,7 @@ with lazy_imports():
     from conformance.runner import expectations
 
 
-DEFAULTS = Limits()
+DEFAULTS = AdapterLimits()
 MEMORY = Path("/dev/shm")  # noqa: S108 - a separate folder is made in it
 """Where tables are written if there is a file system in memory: they need not last."""
 

@@ -23,7 +23,7 @@ from conformance.core.time_budget import FILE_SECONDS, TimeBudget
 from conformance.validator import fork_server
 
 if TYPE_CHECKING:
-    from conformance.reports.validation import Outcome
+    from conformance.reports.validation import ValidationResult
     from conformance.validator.backend import Backend
     from conformance.validator.catalogs import Catalogs
     from conformance.validator.context import Level
@@ -120,7 +120,7 @@ def validate(
     accepted = finding_filter.finding_filter(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
     key_file = None if keys is None else encryption.load_key_file(keys)
-    outcomes: list[Outcome] = []
+    outcomes: list[ValidationResult] = []
     budget = TimeBudget(time_budget)
     trust = table_trust.Trust(allow_local_files)
     memory.keep_freed_memory()
@@ -138,7 +138,7 @@ def validate(
                 return check(places[0], chosen)
 
         for one in [location] if diff else _tables(location, found, budget):
-            if isinstance(one, rendering.Outcome):
+            if isinstance(one, rendering.ValidationResult):
                 outcomes.append(one)
                 continue
             outcomes.append(_outcome(one, checked, budget, accepted, many=bool(patterns)))
@@ -155,7 +155,9 @@ def validate(
     return status
 
 
-def _tables(locations: Sequence[str], found: Catalogs, budget: TimeBudget) -> Iterator[tuple[str, ...] | Outcome]:
+def _tables(
+    locations: Sequence[str], found: Catalogs, budget: TimeBudget
+) -> Iterator[tuple[str, ...] | ValidationResult]:
     """Each table, and what cannot be found out about which tables there are."""
     for location in locations:
         name = catalogs.parse_location(location)
@@ -166,17 +168,17 @@ def _tables(locations: Sequence[str], found: Catalogs, budget: TimeBudget) -> It
             with budget.interrupting():
                 tables, failed = found.tables(name)
         except table_root.Unreadable as error:
-            yield rendering.Outcome(location, unreadable=str(error))
+            yield rendering.ValidationResult(location, unreadable=str(error))
             continue
         except KeyboardInterrupt:
             if not budget.is_over:
                 raise
-            yield rendering.Outcome(
+            yield rendering.ValidationResult(
                 location, unreadable=f"the time budget of {budget.seconds:g} s ended before it was listed"
             )
             continue
         for namespace, why in failed.items():
-            yield rendering.Outcome(
+            yield rendering.ValidationResult(
                 f"{catalogs.PREFIX}{name.catalog}.{namespace}", unreadable=f"it cannot be listed: {why}"
             )
         yield from ((table,) for table in tables)
@@ -189,7 +191,7 @@ def _outcome(
     accepted: FindingFilter,
     *,
     many: bool,
-) -> Outcome:
+) -> ValidationResult:
     """Check a table, or two versions of one.
 
     Args:
@@ -204,26 +206,28 @@ def _outcome(
     """
     last = f"the time budget of {budget.seconds:g} s ended" if budget.seconds is not None else ""
     if budget.is_over:
-        return rendering.Outcome(names[-1], unreadable=f"{last} before it was checked")
+        return rendering.ValidationResult(names[-1], unreadable=f"{last} before it was checked")
     started = time.monotonic()
     try:
         with budget.interrupting():
             report = checked(*names)
     except KeyboardInterrupt:
         why = f"{last} before anything was found" if budget.is_over else "interrupted before anything was found"
-        return rendering.Outcome(names[-1], unreadable=why, interrupted=True)
+        return rendering.ValidationResult(names[-1], unreadable=why, interrupted=True)
     except NotExamined as error:
-        return rendering.Outcome(names[-1], unreadable=str(error))
+        return rendering.ValidationResult(names[-1], unreadable=str(error))
     except UsageError as error:
         if not many:
             raise
-        return rendering.Outcome(names[-1], unreadable=str(error))
+        return rendering.ValidationResult(names[-1], unreadable=str(error))
     interrupted = not report.complete and report.reason is None
     reason = last if interrupted and budget.is_over else report.reason
     remaining, known = accepted.applied(attrs.evolve(report, location=names[-1], reason=reason))
     unselected = len(report.findings) - len(remaining.findings) - len(known)
     seconds = time.monotonic() - started
-    return rendering.Outcome(names[-1], remaining, None, known, unselected, seconds, accepted.fail_on, interrupted)
+    return rendering.ValidationResult(
+        names[-1], remaining, None, known, unselected, seconds, accepted.fail_on, interrupted
+    )
 
 
 def _status(*, failed: bool, unreadable: bool, interrupted: bool) -> ExitStatus:
@@ -275,7 +279,9 @@ def _checker(
         made.close()
 
 
-def _write(outcomes: list[Outcome], format: _Format, output: Path | None, *, verbose: bool, brief: bool) -> None:
+def _write(
+    outcomes: list[ValidationResult], format: _Format, output: Path | None, *, verbose: bool, brief: bool
+) -> None:
     if format == "text":
         environ = os.environ
         wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())

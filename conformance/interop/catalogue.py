@@ -12,23 +12,23 @@ from attrs import frozen
 
 from conformance.core.json_types import Json
 from conformance.interop.entries import ENTRIES
-from conformance.interop.entry import Entry
+from conformance.interop.entry import ScriptTemplate
 
 FORMAT = "write.format.default"
 
 
 @frozen
-class Variant:
+class ScriptVariant:
     """A script of the catalogue in one version and format."""
 
     name: str
-    entry: Entry
+    entry: ScriptTemplate
     format_version: int
     file_format: str
     script: Json
 
 
-def variants(names: Sequence[str] = (), *, quick: bool = False) -> tuple[Variant, ...]:
+def variants(names: Sequence[str] = (), *, quick: bool = False) -> tuple[ScriptVariant, ...]:
     """Return the scripts of the catalogue.
 
     Args:
@@ -49,16 +49,16 @@ def variants(names: Sequence[str] = (), *, quick: bool = False) -> tuple[Variant
     )
 
 
-def _is_quick(entry: Entry, version: int, file_format: str) -> bool:
+def _is_quick(entry: ScriptTemplate, version: int, file_format: str) -> bool:
     """Return whether a variant is part of a quick run: version 2 if possible, which all producers write."""
     return version == (2 if 2 in entry.versions else max(entry.versions)) and (
         entry.quick or file_format == entry.formats[0]
     )
 
 
-def _variant(entry: Entry, version: int, file_format: str) -> Variant:
+def _variant(entry: ScriptTemplate, version: int, file_format: str) -> ScriptVariant:
     create = entry.operations[0]
     properties = {FORMAT: file_format, **create.get("properties", {})}
     first = {"op": "create", "format_version": version, **create, "properties": properties}
     name = f"{entry.name}-v{version}-{file_format}"
-    return Variant(name, entry, version, file_format, {"operations": [first, *entry.operations[1:]]})
+    return ScriptVariant(name, entry, version, file_format, {"operations": [first, *entry.operations[1:]]})

@@ -15,7 +15,7 @@ from conformance.interop.entry import (
     PRICES,
     TAGS,
     TIMES,
-    Entry,
+    ScriptTemplate,
     add,
     alter,
     append,
@@ -34,10 +34,10 @@ SOME = {"type": "in", "term": "id", "values": [1, 3]}
 FIVE = append("id p", ["1", "a"], ["2", "a"], ["3", "b"], ["4", None], ["5", "b"])
 MORE = append("id p", ["6", "a"], ["7", None], ["8", "c"])
 
-ENTRIES: tuple[Entry, ...] = (
-    Entry("empty", "a table that has no snapshot", ("no snapshot",), (create(id="long!", p="string"),), ALL),
-    Entry("appends", "two appends", (), (create(id="long!", p="string"), FIVE, MORE), ALL, EVERY, quick=True),
-    Entry(
+ENTRIES: tuple[ScriptTemplate, ...] = (
+    ScriptTemplate("empty", "a table that has no snapshot", ("no snapshot",), (create(id="long!", p="string"),), ALL),
+    ScriptTemplate("appends", "two appends", (), (create(id="long!", p="string"), FIVE, MORE), ALL, EVERY, quick=True),
+    ScriptTemplate(
         "types",
         "every primitive type of all versions",
         ("type decimal", "type time", "type uuid", "type fixed", "type binary"),
@@ -101,7 +101,7 @@ ENTRIES: tuple[Entry, ...] = (
         ALL,
         EVERY,
     ),
-    Entry(
+    ScriptTemplate(
         "nested",
         "structs, lists and maps, null and empty at every depth",
         ("nested types",),
@@ -118,7 +118,7 @@ ENTRIES: tuple[Entry, ...] = (
         NEWER,
         EVERY,
     ),
-    Entry(
+    ScriptTemplate(
         "nested-evolution",
         "fields of structs are added, renamed, promoted and dropped",
         ("nested types", "added columns", "dropped columns", "renamed columns", "promoted types"),
@@ -134,7 +134,7 @@ ENTRIES: tuple[Entry, ...] = (
             append("id point", ["3", {"east": "4294967296", "z": "new"}], ["4", {"east": None, "z": None}]),
         ),
     ),
-    Entry(
+    ScriptTemplate(
         "types-v3",
         "timestamps in nanoseconds, and unknown",
         ("type timestamp_ns", "type timestamptz_ns", "type unknown"),
@@ -150,7 +150,7 @@ ENTRIES: tuple[Entry, ...] = (
         NEWEST,
         EVERY,
     ),
-    Entry(
+    ScriptTemplate(
         "variant",
         "a variant column",
         ("type variant",),
@@ -158,7 +158,7 @@ ENTRIES: tuple[Entry, ...] = (
         NEWEST,
     ),
     *(
-        Entry(
+        ScriptTemplate(
             f"partition-{name}",
             f"partitioned by {', '.join(parts)}",
             tuple(sorted({f"partition {text.partition('(')[0].partition('[')[0]}" for text in parts})),
@@ -177,7 +177,7 @@ ENTRIES: tuple[Entry, ...] = (
             ("hour", ("hour(ts)",), NEWER),
         )
     ),
-    Entry(
+    ScriptTemplate(
         "partition-text",
         "partitions of text, null and what paths have to escape among it",
         ("partition identity", "partition truncate", "partition bucket"),
@@ -187,7 +187,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         NEWER,
     ),
-    Entry(
+    ScriptTemplate(
         "partition-numbers",
         "partitions of numbers below zero",
         ("partition truncate", "partition bucket"),
@@ -204,7 +204,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         NEWER,
     ),
-    Entry(
+    ScriptTemplate(
         "partition-evolution",
         "rows of three specs, and deletes over all of them",
         ("partition evolution", "partition identity", "partition bucket"),
@@ -219,7 +219,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         ALL,
     ),
-    Entry(
+    ScriptTemplate(
         "evolution",
         "columns are added, renamed, moved, promoted and dropped, and one gets the name of a dropped one",
         ("added columns", "dropped columns", "renamed columns", "moved columns", "promoted types"),
@@ -241,7 +241,7 @@ ENTRIES: tuple[Entry, ...] = (
         EVERY,
         history=True,
     ),
-    Entry(
+    ScriptTemplate(
         "defaults",
         "columns with defaults that rows written before do not have",
         ("initial defaults", "added columns"),
@@ -260,14 +260,14 @@ ENTRIES: tuple[Entry, ...] = (
         NEWEST,
         EVERY,
     ),
-    Entry(
+    ScriptTemplate(
         "delete-rewritten",
         "rows deleted by rewriting files",
         (),
         (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(SOME, COPY)),
         ALL,
     ),
-    Entry(
+    ScriptTemplate(
         "position-deletes",
         "rows deleted by position",
         ("position deletes",),
@@ -282,7 +282,7 @@ ENTRIES: tuple[Entry, ...] = (
         EVERY,
         quick=True,
     ),
-    Entry(
+    ScriptTemplate(
         "deletion-vectors",
         "rows deleted by deletion vectors, twice in one file",
         ("deletion vectors", "row lineage"),
@@ -298,7 +298,7 @@ ENTRIES: tuple[Entry, ...] = (
         EVERY,
         quick=True,
     ),
-    Entry(
+    ScriptTemplate(
         "equality-deletes",
         "rows deleted by equality, null among the values, and rows that come after",
         ("equality deletes",),
@@ -313,7 +313,7 @@ ENTRIES: tuple[Entry, ...] = (
         EVERY,
         quick=True,
     ),
-    Entry(
+    ScriptTemplate(
         "equality-deletes-partitioned",
         "rows of all partitions deleted by equality",
         ("equality deletes", "partition identity"),
@@ -325,7 +325,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         NEWER,
     ),
-    Entry(
+    ScriptTemplate(
         "equality-deletes-evolved",
         "equality deletes of a column that is renamed, promoted and then dropped",
         ("equality deletes", "renamed columns", "dropped columns"),
@@ -342,7 +342,7 @@ ENTRIES: tuple[Entry, ...] = (
         NEWER,
         history=True,
     ),
-    Entry(
+    ScriptTemplate(
         "deletes-of-both-kinds",
         "positions and equality deletes of the same files",
         ("equality deletes",),
@@ -356,7 +356,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         NEWER,
     ),
-    Entry(
+    ScriptTemplate(
         "update",
         "rows that are changed, by rewriting files and by position",
         ("row lineage",),
@@ -368,7 +368,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         NEWEST,
     ),
-    Entry(
+    ScriptTemplate(
         "merge",
         "rows that are merged: some are changed, others are new",
         (),
@@ -380,7 +380,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         NEWER,
     ),
-    Entry(
+    ScriptTemplate(
         "upsert",
         "rows that replace those with their key, as streams write them",
         ("equality deletes",),
@@ -392,7 +392,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         NEWER,
     ),
-    Entry(
+    ScriptTemplate(
         "overwrite",
         "rows that are overwritten",
         ("overwrites",),
@@ -404,7 +404,7 @@ ENTRIES: tuple[Entry, ...] = (
         ALL,
         quick=True,
     ),
-    Entry(
+    ScriptTemplate(
         "compaction",
         "files with deletes that are rewritten, and manifests too",
         ("rewritten files",),
@@ -419,7 +419,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         NEWER,
     ),
-    Entry(
+    ScriptTemplate(
         "sorted",
         "a sort order",
         ("sort order",),
@@ -435,7 +435,7 @@ ENTRIES: tuple[Entry, ...] = (
         NEWER,
         ("parquet",),
     ),
-    Entry(
+    ScriptTemplate(
         "branches",
         "a branch and a tag, and rows on each side",
         ("branches", "tags"),
@@ -453,7 +453,7 @@ ENTRIES: tuple[Entry, ...] = (
         NEWER,
         history=True,
     ),
-    Entry(
+    ScriptTemplate(
         "rolled-back",
         "a table that was rolled back and went on",
         (),
@@ -461,14 +461,14 @@ ENTRIES: tuple[Entry, ...] = (
         NEWER,
         history=True,
     ),
-    Entry(
+    ScriptTemplate(
         "expired",
         "a table whose old snapshots are gone",
         (),
         (create(id="long!", p="string"), FIVE, delete(eq("id", 1), COPY), MORE, {"op": "expire"}),
         NEWER,
     ),
-    Entry(
+    ScriptTemplate(
         "upgraded",
         "a table of version 1 that is upgraded with its files, and goes on",
         ("row lineage",),

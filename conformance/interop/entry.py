@@ -15,7 +15,7 @@ PARQUET, EVERY = ("parquet",), ("parquet", "orc", "avro")
 
 
 @frozen
-class Entry:
+class ScriptTemplate:
     """One script of the catalogue, without its version and format."""
 
     name: str

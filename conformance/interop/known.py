@@ -4,7 +4,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --known
 
     [[cell]]
     id = "duckdb-loses-deletes"         # optional: a stable name, unique among all files
-    kind = "deviation"                  # optional: one of `expectations.Kind`; deviation by default
+    kind = "deviation"                  # optional: one of `expectations.DeviationKind`; deviation by default
     requirements = ["SCN010"]           # optional: the requirements that it breaks or concerns
     points = ["C25"]                    # optional: contradictions of the spec that it concerns
     consumer = "duckdb"                 # an adapter's name, without @version
@@ -49,14 +49,14 @@ from conformance.core.json_text import place, shorten
 from conformance.engine_setup.deviations import shipped_entries
 from conformance.interop.cells import GOLDEN, Matrix, Participant, TableOutcome
 from conformance.interop.results import FORMER_OUTCOMES
-from conformance.runner.expectations import Kind
+from conformance.runner.expectations import DeviationKind
 
 OF_TABLES = (TableOutcome.INVALID, TableOutcome.FAILED)
 """Outcomes whose reason is worded by this tool, not by the engine, so that it may change."""
 
 
 @frozen
-class Known:
+class KnownOutcome:
     """One known deviation of a consumer, or of a producer."""
 
     role: str
@@ -74,7 +74,7 @@ class Known:
     sometimes: bool = False
     number: int = 0
     id: str = ""
-    kind: Kind = Kind.DEVIATION
+    kind: DeviationKind = DeviationKind.DEVIATION
     requirements: tuple[str, ...] = ()
     """The requirements that it breaks, or, for kinds other than a deviation, that it concerns."""
 
@@ -114,7 +114,7 @@ class Known:
         return outcome is self.outcome and self.says in reason and (not self.shows or self.shows in shows)
 
 
-def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[Known, ...]:
+def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[KnownOutcome, ...]:
     """Load the known deviations of a file; by default, of the files that come with the tool.
 
     Args:
@@ -136,7 +136,7 @@ def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[K
     return _of_content(path, content, names)
 
 
-def _of_content(chosen: Path, content: dict[str, Any], names: Collection[str]) -> tuple[Known, ...]:
+def _of_content(chosen: Path, content: dict[str, Any], names: Collection[str]) -> tuple[KnownOutcome, ...]:
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
         raise UsageError(f"{chosen}: broken known deviations: {place(wrong.instance_path)}{shorten(wrong.message)}")
@@ -161,8 +161,8 @@ def _outcome(role: str, row: dict[str, Any]) -> TableOutcome:
     return TableOutcome(row["outcome"])
 
 
-def _known(role: str, number: int, row: dict[str, Any]) -> Known:
-    return Known(
+def _known(role: str, number: int, row: dict[str, Any]) -> KnownOutcome:
+    return KnownOutcome(
         role=role,
         who=row["consumer" if role == "cell" else "producer"],
         tables=tuple(row["tables"]),
@@ -176,7 +176,7 @@ def _known(role: str, number: int, row: dict[str, Any]) -> Known:
         sometimes=row.get("sometimes", False),
         number=number,
         id=row.get("id", ""),
-        kind=Kind(row.get("kind", Kind.DEVIATION.value)),
+        kind=DeviationKind(row.get("kind", DeviationKind.DEVIATION.value)),
         requirements=tuple(row.get("requirements", ())),
         points=tuple(row.get("points", ())),
         counter=row.get("counter", ""),
@@ -190,7 +190,7 @@ def _schema() -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(json.loads(text))
 
 
-def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
+def apply_known(matrix: Matrix, known: Iterable[KnownOutcome]) -> None:
     """Mark the known outcomes in a matrix, and note entries that do not match the outcomes.
 
     An entry for several cells must match each of them that could be read, and at least one.
@@ -200,7 +200,7 @@ def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
     """
     entries = tuple(known)
     who = {one.name: one for one in matrix.participants}
-    seen: dict[Known, list[str]] = {}
+    seen: dict[KnownOutcome, list[str]] = {}
     for place_, cell in enumerate(matrix.cells):
         if not cell.producer.startswith(GOLDEN):
             entry = _entry(entries, "cell", who[cell.consumer], cell.producer, cell.table)
@@ -226,11 +226,11 @@ UNSUPPORTED, HAPPENED = "unsupported", "happened"
 
 
 def _happened(
-    entry: Known,
+    entry: KnownOutcome,
     subject: str,
     outcome: TableOutcome,
     reason: str,
-    seen: dict[Known, list[str]],
+    seen: dict[KnownOutcome, list[str]],
     shows: Collection[str] = (),
 ) -> bool:
     """Return whether the observed outcome is the one in an entry; a mismatch is noted."""
@@ -245,7 +245,9 @@ def _happened(
     return note == HAPPENED
 
 
-def _entry(entries: tuple[Known, ...], role: str, who: Participant, producer: str, table: str) -> Known | None:
+def _entry(
+    entries: tuple[KnownOutcome, ...], role: str, who: Participant, producer: str, table: str
+) -> KnownOutcome | None:
     found = [
         one
         for one in entries

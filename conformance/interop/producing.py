@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.core.failures import NotExamined
-from conformance.interop.catalogue import Variant
+from conformance.interop.catalogue import ScriptVariant
 from conformance.interop.cells import MadeTable, TableOutcome
 from conformance.interop.features import table_features
 from conformance.operations.protocol import Answer, Crashed, Refused, Started, Unsupported
@@ -25,7 +25,7 @@ def write_tables(
     producer: str,
     adapter: Adapter,
     started: Started,
-    scripts: Sequence[Variant],
+    scripts: Sequence[ScriptVariant],
     folder: Path,
 ) -> Iterator[MadeTable]:
     """Let one producer write every script.
@@ -41,7 +41,7 @@ def write_tables(
         yield _written(producer, adapter, started, variant, folder / variant.name)
 
 
-def _written(producer: str, adapter: Adapter, started: Started, variant: Variant, place: Path) -> MadeTable:
+def _written(producer: str, adapter: Adapter, started: Started, variant: ScriptVariant, place: Path) -> MadeTable:
     def made(outcome: TableOutcome, reason: str = "", **more: object) -> MadeTable:
         return MadeTable(
             producer=producer,

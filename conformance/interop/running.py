@@ -15,9 +15,9 @@ from attrs import evolve, field, frozen
 
 from conformance.adapter_sdk.table_requests import TIMES
 from conformance.core.failures import ExitStatus, NotExamined
-from conformance.interop.catalogue import Variant
+from conformance.interop.catalogue import ScriptVariant
 from conformance.interop.cells import GOLDEN, Cell, MadeTable, Matrix, Participant, TableOutcome, reading_outcome, worst
-from conformance.interop.known import Known, apply_known
+from conformance.interop.known import KnownOutcome, apply_known
 from conformance.interop.producing import write_tables
 from conformance.operations.protocol import Answer, Started
 from conformance.runner.adapter_interface import Adapter, Request
@@ -35,17 +35,17 @@ ReportProgress = Callable[[str, int, int], None]
 
 
 @frozen
-class Plan:
+class MatrixPlan:
     """The parts of a matrix to run."""
 
     producers: tuple[Target, ...]
     consumers: tuple[Target, ...]
-    scripts: tuple[Variant, ...]
+    scripts: tuple[ScriptVariant, ...]
     golden: tuple[MadeTable, ...]
     folder: Path
     """The existing directory to which tables are written."""
 
-    known: tuple[Known, ...] = ()
+    known: tuple[KnownOutcome, ...] = ()
     expectations: Expectations = field(factory=Expectations)
     """The known deviations in the vectors that read golden tables."""
 
@@ -65,7 +65,9 @@ class _Session:
     started: Started | None = None
 
 
-def run_matrix(plan: Plan, matrix: Matrix, report_progress: ReportProgress = lambda _what, _done, _of: None) -> Matrix:
+def run_matrix(
+    plan: MatrixPlan, matrix: Matrix, report_progress: ReportProgress = lambda _what, _done, _of: None
+) -> Matrix:
     """Run a plan.
 
     Args:
@@ -102,7 +104,7 @@ Done = TypeVar("Done")
 class _Running:
     """A run in progress, in which several adapters work at the same time."""
 
-    plan: Plan
+    plan: MatrixPlan
     matrix: Matrix
     report_progress: ReportProgress
     stack: ExitStack = field(factory=ExitStack)
@@ -235,7 +237,7 @@ def _key(table: MadeTable) -> tuple[str, str]:
 
 
 def _asked(
-    adapter: Adapter, started: Started, tables: Sequence[MadeTable], plan: Plan, report_progress: ReportProgress
+    adapter: Adapter, started: Started, tables: Sequence[MadeTable], plan: MatrixPlan, report_progress: ReportProgress
 ) -> Iterator[tuple[MadeTable, list[_Reading]]]:
     """Yield each table with the results of its readings."""
     asked = [vector for table in tables for vector in table.cases]

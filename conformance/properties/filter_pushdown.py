@@ -63,7 +63,7 @@ class Counterexample:
 
 
 @frozen
-class Findings:
+class FilterPushdownResults:
     """The results of a run."""
 
     compared: int
@@ -128,7 +128,7 @@ def check(
     keep: Path | None = None,
     max_failures: int = 1,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
-) -> Findings:
+) -> FilterPushdownResults:
     """Check an implementation against the property.
 
     Args:
@@ -172,7 +172,7 @@ def check(
     for one in failures:
         kept = Path(tempfile.mkdtemp(prefix="iceberg-counterexample-", dir=keep)) / "table"
         found.append(Counterexample(seed, one.example, one.reason, write_table(one.example, kept)))
-    return Findings(counts["compared"] + len(found), counts["unsupported"], tuple(found))
+    return FilterPushdownResults(counts["compared"] + len(found), counts["unsupported"], tuple(found))
 
 
 def cases(exclude: frozenset[str]) -> Any:

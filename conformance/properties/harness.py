@@ -36,7 +36,7 @@ READ = OPERATIONS["table.read"]
 
 
 @frozen
-class Reading:
+class TableReading:
     """The rows of one state of a table, with everything that is needed to compare them."""
 
     fields: tuple[Json, ...]
@@ -54,7 +54,7 @@ class Reading:
         types = {one["name"]: one["type"] for one in self.fields}
         return {**types, **LINEAGE} if self.lineage else types
 
-    def only(self, rows: Sequence[Row]) -> Reading:
+    def only(self, rows: Sequence[Row]) -> TableReading:
         """Return a reading with only some rows."""
         return evolve(self, rows=tuple(rows))
 
@@ -94,7 +94,7 @@ class Harness:
 
     def read(
         self, table: ScriptedTable, *, ref: str | None = None, snapshot: str | None = None, lineage: bool = False
-    ) -> Reading:
+    ) -> TableReading:
         """Read a branch, tag or snapshot; the current table if none is named.
 
         Raises:
@@ -113,9 +113,9 @@ class Harness:
         wrong = READ.answer_complaint(answer.value)
         if wrong is not None:
             raise Broken(VIOLATED, f"the answer does not have the form of table.read: {wrong}")
-        return Reading(tuple(columns(args)), tuple(answer.value["rows"]), lineage)
+        return TableReading(tuple(columns(args)), tuple(answer.value["rows"]), lineage)
 
-    def heads(self, table: ScriptedTable) -> Iterator[tuple[str | None, Reading]]:
+    def heads(self, table: ScriptedTable) -> Iterator[tuple[str | None, TableReading]]:
         """Read the current table, and each branch and tag."""
         yield None, self.read(table)
         for name in table.states[-1].refs:
@@ -134,7 +134,7 @@ def _trouble(answer: Answer, what: str) -> Exception:
     raise AssertionError(answer)
 
 
-def agree(expected: Reading, found: Reading, what: str) -> None:
+def agree(expected: TableReading, found: TableReading, what: str) -> None:
     """Check that two readings have the same columns and rows; the ids of nested fields may differ.
 
     Raises:

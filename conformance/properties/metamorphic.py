@@ -61,7 +61,7 @@ class Counterexample:
 
 
 @frozen
-class Findings:
+class MetamorphicResults:
     """The results of a run."""
 
     held: int
@@ -117,7 +117,7 @@ def check(
     keep: Path | None = None,
     max_failures: int = 1,
     progress: Callable[[str, int, int], None] = lambda _name, _done, _all: None,
-) -> Findings:
+) -> MetamorphicResults:
     """Check an implementation against metamorphic properties.
 
     Args:
@@ -160,7 +160,7 @@ def check(
             progress=partial(_report_progress, progress, prop.name, examples),
         )
         found += [_kept(prop, one.seed, one.example, one.reason, keep, writer, reader) for one in failures]
-    return Findings(held, unsupported, tuple(found))
+    return MetamorphicResults(held, unsupported, tuple(found))
 
 
 def _fits(prop: Property, script: Json) -> bool:

@@ -12,7 +12,7 @@ from attrs import frozen
 from conformance.core.json_types import Json
 from conformance.operations.writing.comparators import written_table
 from conformance.properties.errors import Broken, NotSupported
-from conformance.properties.harness import VIOLATED, Harness, Reading, Row, agree
+from conformance.properties.harness import VIOLATED, Harness, Row, TableReading, agree
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, expected_rows
 from conformance.properties.script_maker import MODES
 from conformance.properties.scripts import Maker
@@ -152,7 +152,7 @@ def _rows_keep_their_ids(lab: Harness, operations: Ops) -> None:
             _updated(table, before, after, last)
 
 
-def _updated(table: ScriptedTable, before: Reading, after: Reading, last: dict[str, Json]) -> None:
+def _updated(table: ScriptedTable, before: TableReading, after: TableReading, last: dict[str, Json]) -> None:
     """Check that rows that do not match are unchanged, and that the snapshot updated those that match."""
     _, kept = before.matching(last["filter"])
     ids = {row["_row_id"] for row in kept}
@@ -169,7 +169,7 @@ def _updated(table: ScriptedTable, before: Reading, after: Reading, last: dict[s
             raise Broken(VIOLATED, f"the last update of a row that update matches is {found}, expected {number}")
 
 
-def _around_last(lab: Harness, table: ScriptedTable) -> tuple[Reading | None, Reading | None]:
+def _around_last(lab: Harness, table: ScriptedTable) -> tuple[TableReading | None, TableReading | None]:
     """Read main before and after the last operation, in one table, as each table assigns its row ids."""
     if not table.snapshots:
         raise NotSupported("the answer does not name the snapshots")

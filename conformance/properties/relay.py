@@ -24,7 +24,7 @@ from conformance.core.json_types import Json
 from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
 from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay, table_features
-from conformance.properties.relay_results import Counterexample, Failure, Findings, Handover, Step, save_relay
+from conformance.properties.relay_results import Counterexample, Handover, RelayFailure, RelayResults, Step, save_relay
 from conformance.properties.relay_table import Op, SharedTable
 from conformance.properties.script_maker import Size
 from conformance.properties.script_shrinking import smaller
@@ -40,12 +40,14 @@ TABLES_WITHOUT = 2
 """After an operation was unsupported on this many kinds of tables, the engine is not drawn for it again."""
 
 
-def _failure(broken: Broken, engine: str, operation: str) -> Failure:
-    return Failure(broken.kind, engine, operation, str(broken), broken.violations, broken.differences, broken.predicate)
+def _failure(broken: Broken, engine: str, operation: str) -> RelayFailure:
+    return RelayFailure(
+        broken.kind, engine, operation, str(broken), broken.violations, broken.differences, broken.predicate
+    )
 
 
 @define
-class Engine:
+class RelayEngine:
     """An engine that takes part, and the operations that it is known to lack."""
 
     name: str
@@ -74,11 +76,11 @@ def operation_key(operation: Op, version: int) -> tuple[Any, ...]:
 class Relays:
     """The engines of relays, and the results of their steps."""
 
-    engines: dict[str, Engine]
+    engines: dict[str, RelayEngine]
     known: Sequence[KnownRelay] = ()
     handovers: list[Handover] = Factory(list)
 
-    def attempt(self, table: SharedTable, operation: Op, engine: Engine) -> Failure | None:
+    def attempt(self, table: SharedTable, operation: Op, engine: RelayEngine) -> RelayFailure | None:
         """Let an engine perform an operation; return the failure, or None if it succeeded or is not supported."""
         version = _version([*table.operations, operation])
         features = table_features([*table.operations, operation])
@@ -88,7 +90,7 @@ class Relays:
         except NotExamined as error:
             answer, engine.gone = Crashed(f"it cannot be used any more: {error}"), str(error)
         key = operation_key(operation, version)
-        failure: Failure | None = None
+        failure: RelayFailure | None = None
         match answer:
             case Unsupported():
                 engine.lacks.setdefault(key, set()).add(features)
@@ -115,18 +117,18 @@ class Relays:
         self._note(table, operation, engine, failure.kind, self.known_as(failure))
         return failure
 
-    def _not_done(self, table: SharedTable, operation: Op, engine: Engine, kind: str, reason: str) -> Failure:
+    def _not_done(self, table: SharedTable, operation: Op, engine: RelayEngine, kind: str, reason: str) -> RelayFailure:
         damage = table.damage()
         if damage and kind == "refused":
-            return Failure("refused and changed", engine.name, operation["op"], f"{reason}; and then: {damage}")
+            return RelayFailure("refused and changed", engine.name, operation["op"], f"{reason}; and then: {damage}")
         if not table.operations:
             shutil.rmtree(table.folder, ignore_errors=True)
-        return Failure(kind, engine.name, operation["op"], reason)
+        return RelayFailure(kind, engine.name, operation["op"], reason)
 
-    def _note(self, table: SharedTable, operation: Op, engine: Engine, outcome: str, known: str = "") -> None:
+    def _note(self, table: SharedTable, operation: Op, engine: RelayEngine, outcome: str, known: str = "") -> None:
         self.handovers.append(Handover(table.engine, engine.name, operation["op"], outcome, known))
 
-    def known_as(self, failure: Failure) -> str:
+    def known_as(self, failure: RelayFailure) -> str:
         """Return the id of the known deviation of a failure; empty if it is not known."""
         started = self.engines[failure.engine].started
         kinds = {failure.kind}
@@ -150,7 +152,7 @@ class Relays:
                 return known.id
         return ""
 
-    def follow(self, script: Json, draw: random.Random, folder: Path) -> tuple[tuple[Step, ...], Failure] | None:
+    def follow(self, script: Json, draw: random.Random, folder: Path) -> tuple[tuple[Step, ...], RelayFailure] | None:
         """Let random engines follow a script, until one fails in an unknown way.
 
         Args:
@@ -187,7 +189,7 @@ class Relays:
                 return None
         return self._end(table, steps)
 
-    def _end(self, table: SharedTable, steps: Sequence[Step]) -> tuple[tuple[Step, ...], Failure] | None:
+    def _end(self, table: SharedTable, steps: Sequence[Step]) -> tuple[tuple[Step, ...], RelayFailure] | None:
         """Read and validate everything once more, if any step was done."""
         if not steps:
             return None
@@ -198,7 +200,7 @@ class Relays:
             return tuple(steps), _failure(broken, last.engine, last.operation["op"])
         return None
 
-    def replay(self, steps: Sequence[Step]) -> Failure | None:
+    def replay(self, steps: Sequence[Step]) -> RelayFailure | None:
         """Return how the last of some steps fails; None if it does not fail, or an earlier one is not done."""
         folder = Path(tempfile.mkdtemp(prefix="iceberg-relay-"))
         noted = len(self.handovers)
@@ -216,7 +218,7 @@ class Relays:
             del self.handovers[noted:]
             shutil.rmtree(folder, ignore_errors=True)
 
-    def shrink(self, steps: tuple[Step, ...], failure: Failure) -> tuple[tuple[Step, ...], Failure]:
+    def shrink(self, steps: tuple[Step, ...], failure: RelayFailure) -> tuple[tuple[Step, ...], RelayFailure]:
         """Shrink to the fewest steps and engines that fail in the same, unknown way."""
 
         def fails(candidate: tuple[Step, ...]) -> bool:
@@ -280,7 +282,7 @@ def run_relays(
     keep: Path | None = None,
     max_failures: int = 1,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
-) -> Findings:
+) -> RelayResults:
     """Let engines follow random scripts, and shrink failures.
 
     Args:
@@ -312,4 +314,4 @@ def run_relays(
         if len(found) >= max_failures or all(engine.gone for engine in relays.engines.values()):
             break
     gone = {name: engine.gone for name, engine in relays.engines.items() if engine.gone}
-    return Findings(done, tuple(relays.handovers), tuple(found.values()), gone)
+    return RelayResults(done, tuple(relays.handovers), tuple(found.values()), gone)

@@ -19,7 +19,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     check = "position-delete-sorted"   # optional: the check that finds the fault (`list checks`)
     found = "0.0"                      # optional: the end of the found value, or several in a list, one of which it is
     expected = "identity"              # optional: the start of the expected value
-    kind = "limitation"                # of conformance.runner.expectations.Kind; deviation by default
+    kind = "limitation"                # of conformance.runner.expectations.DeviationKind; deviation by default
     requirements = ["PAR001"]          # the requirements that it breaks, or is about
     does = "what the engine does"
     reason = "why it is wrong, by the spec"
@@ -47,7 +47,7 @@ from conformance.core.json_types import Json
 from conformance.engine_setup.deviations import shipped_entries
 from conformance.operations.comparison import ABSENT, Difference
 from conformance.rules import registry
-from conformance.runner.expectations import Kind
+from conformance.runner.expectations import DeviationKind
 from spec_ref.core.errors import Violation
 from spec_ref.requirements import check_id, register
 
@@ -79,7 +79,7 @@ class KnownRelay:
     asks: tuple[str, ...] = field(default=(), converter=_parts)
     features: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    kind: str = Kind.DEVIATION.value
+    kind: str = DeviationKind.DEVIATION.value
     counter: str = ""
     upstream: tuple[str, ...] = ()
 
@@ -237,7 +237,7 @@ def _entry(place: str, row: Any, of_this_tool: tuple[str, ...]) -> KnownRelay:
             raise UsageError(f"{place}/{name}: not a string")
     if not row["id"].startswith(f"{row['engine']}-"):
         raise UsageError(f"{place}/id: {row['id']} does not start with {row['engine']}-")
-    if row.get("kind", Kind.DEVIATION.value) not in [one.value for one in Kind]:
+    if row.get("kind", DeviationKind.DEVIATION.value) not in [one.value for one in DeviationKind]:
         raise UsageError(f"{place}/kind: unknown kind {row['kind']}")
     kinds = {"check": OF_TABLES, "found": OF_TABLES, "expected": OF_TABLES}
     kinds |= dict.fromkeys(("rows", "values", "filter"), OF_DIFFERENCES)

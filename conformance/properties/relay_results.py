@@ -30,7 +30,7 @@ class Step:
 
 
 @frozen
-class Failure:
+class RelayFailure:
     """The failure of the last of some steps."""
 
     kind: str
@@ -66,7 +66,7 @@ class Counterexample:
     """The seed of the script; None if the relay was given."""
 
     steps: tuple[Step, ...]
-    failure: Failure
+    failure: RelayFailure
     file: Path | None
     """The file of the relay, for a replay."""
 
@@ -99,7 +99,7 @@ class Handover:
 
 
 @frozen
-class Findings:
+class RelayResults:
     """The results of a run."""
 
     scripts: int
@@ -119,7 +119,7 @@ class Findings:
         return Counter(one.known for one in self.handovers if one.known)
 
 
-def save_relay(steps: Sequence[Step], failure: Failure, keep: Path | None) -> Path:
+def save_relay(steps: Sequence[Step], failure: RelayFailure, keep: Path | None) -> Path:
     """Write a relay to a file that `read_relay` reads."""
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from conformance.properties.errors import Broken
 from conformance.properties.table_checks import TableChecks
 from conformance.runner.adapter_interface import Request
 from conformance.scripts import ScriptError
-from conformance.scripts.model import Table
+from conformance.scripts.model import ModelTable
 
 Op = dict[str, Json]
 
@@ -26,7 +26,7 @@ class Version:
     """The engine that wrote it."""
 
     operation: str
-    model: Table
+    model: ModelTable
     checks: TableChecks
     """The checks that it passed."""
 
@@ -45,7 +45,7 @@ class SharedTable:
     """The snapshot of the branch main after each operation."""
 
     versions: list[Version] = Factory(list)
-    model: Table = Factory(Table)
+    model: ModelTable = Factory(ModelTable)
     checks: TableChecks = Factory(lambda self: TableChecks(str(self.folder), warnings=False), takes_self=True)
 
     def request(self, operation: Op) -> Request:

@@ -12,12 +12,12 @@ from pathlib import Path
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
 from conformance.core.json_types import Json
-from conformance.properties.searching import Failure, digest
+from conformance.properties.searching import FailingExample, digest
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import check_script
 
 
-def write_scenario(failure: Failure, keep: Path | None) -> Path:
+def write_scenario(failure: FailingExample, keep: Path | None) -> Path:
     """Write the script of a failure to a file.
 
     Args:

@@ -21,7 +21,7 @@ from conformance.operations.writing.comparators import without_ids
 from conformance.operations.writing.literals import with_ids
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts.model import run_model
-from conformance.scripts.states import Rows, TableState
+from conformance.scripts.states import Rows, ScriptState
 from conformance.vectors import Vector
 
 READ = OPERATIONS["table.read"]
@@ -36,7 +36,7 @@ class ScriptedTable:
     """The table that an adapter wrote by a script."""
 
     script: Json
-    states: tuple[TableState, ...]
+    states: tuple[ScriptState, ...]
     metadata: str
     snapshots: tuple[str | None, ...]
     """The current snapshot of the written branch after each operation; empty if the adapter does not report them."""

@@ -23,7 +23,7 @@ from conformance.operations.writing.reference import ReferenceWriter
 from conformance.properties.errors import Broken
 from conformance.properties.table_checks import TableChecks, broken_by
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
-from conformance.scripts.model import Table
+from conformance.scripts.model import ModelTable
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.core.errors import SpecError
 
@@ -105,7 +105,7 @@ def follow_reference(
         Broken: the table differs from the model, or is not valid.
     """
     thorough = zlib.crc32(repr(script).encode()) % THOROUGH == 0 if thorough is None else thorough
-    subject, checks, model = ReferenceSubject(folder), TableChecks(str(folder), thorough=thorough), Table()
+    subject, checks, model = ReferenceSubject(folder), TableChecks(str(folder), thorough=thorough), ModelTable()
     counts = Counter() if counts is None else counts
     for index, operation in enumerate(script["operations"]):
         forbidden: RefusedByText | None = None

@@ -24,7 +24,7 @@ from conformance.properties.values import (
     value_pool,
 )
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
-from conformance.scripts.model import MAIN, Table
+from conformance.scripts.model import MAIN, ModelTable
 
 Op = dict[str, Json]
 
@@ -108,7 +108,7 @@ class ScriptMaker:
 
     chance: Chance = field(converter=_with_nested_words)
     size: Size = SMALL
-    table: Table = field(factory=Table)
+    table: ModelTable = field(factory=ModelTable)
     operations: list[Op] = field(factory=list)
     ids: Iterator[int] = field(factory=lambda: itertools.count(1))
     names: Iterator[int] = field(factory=lambda: itertools.count(1))
@@ -339,7 +339,7 @@ class ScriptMaker:
         return {"branch": self.draw.choice(self.branches)} if wanted else {}
 
 
-def filter_constants(table: Table, rows: Sequence[Any]) -> dict[str, list[Json]]:
+def filter_constants(table: ModelTable, rows: Sequence[Any]) -> dict[str, list[Json]]:
     """Return the values in some rows of the model, as constants, for the columns that predicates can name."""
     read = [row.read(table.fields) for row in rows]
     found = {}

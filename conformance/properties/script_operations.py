@@ -16,7 +16,7 @@ from conformance.properties.script_maker import (
 )
 from conformance.properties.values import constant, predicate_leaves
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
-from conformance.scripts.model import MAIN, Table
+from conformance.scripts.model import MAIN, ModelTable
 
 _PROMOTIONS: dict[str, tuple[str, ...]] = {
     "int": ("long",),
@@ -366,7 +366,7 @@ def forbidden_operation(maker: ScriptMaker) -> Op | None:
     return made if refused else None
 
 
-def _is_refused(table: Table, index: int, op: Op) -> bool:
+def _is_refused(table: ModelTable, index: int, op: Op) -> bool:
     try:
         table.after(index, op)
     except LeftOpen:

@@ -48,7 +48,7 @@ MAX_TRIES = 500
 
 
 @frozen
-class Failure:
+class FailingExample:
     """An example for which a property does not hold, shrunk."""
 
     example: Any
@@ -157,7 +157,7 @@ def search(
     max_failures: int = 1,
     smaller: Callable[[Any], Iterator[Any]] | None = None,
     progress: Callable[[int], None] = lambda _done: None,
-) -> list[Failure]:
+) -> list[FailingExample]:
     """Try examples, and shrink those that fail.
 
     Args:
@@ -177,7 +177,7 @@ def search(
     """
     hypothesis()
     drawn = strategy()
-    found: list[Failure] = []
+    found: list[FailingExample] = []
     seen: dict[str, Broken | None] = {}
     done = 0
     batch = fruitless = 0
@@ -204,9 +204,9 @@ def _batch(
     seen: dict[str, Broken | None],
     *,
     shrinks: bool,
-) -> tuple[int, Failure | None]:
+) -> tuple[int, FailingExample | None]:
     """Try one batch; return the number of new examples until one failed, and the failure, shrunk."""
-    last: list[Failure] = []
+    last: list[FailingExample] = []
     tried = 0
     phase = hypothesis_library.Phase
 
@@ -233,7 +233,7 @@ def _batch(
         except Broken as broken:
             if broken.kind in known:
                 return
-            last[:] = [Failure(example, broken.kind, str(broken), seed)]
+            last[:] = [FailingExample(example, broken.kind, str(broken), seed)]
             raise _of_kind(broken.kind)(str(broken)) from None
 
     try:
@@ -247,7 +247,9 @@ def _batch(
     return tried, None
 
 
-def _shrunk(failure: Failure, attempt: Callable[[Any], None], smaller: Callable[[Any], Iterator[Any]]) -> Failure:
+def _shrunk(
+    failure: FailingExample, attempt: Callable[[Any], None], smaller: Callable[[Any], Iterator[Any]]
+) -> FailingExample:
     """Return the smallest example found that fails in the same way."""
 
     def fails(candidate: Any) -> bool:
@@ -256,7 +258,7 @@ def _shrunk(failure: Failure, attempt: Callable[[Any], None], smaller: Callable[
             attempt(candidate)
         except Broken as broken:
             if broken.kind == failure.kind:
-                failure = Failure(candidate, broken.kind, str(broken), failure.seed)
+                failure = FailingExample(candidate, broken.kind, str(broken), failure.seed)
                 return True
         return False
 

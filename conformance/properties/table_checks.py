@@ -30,8 +30,8 @@ from conformance.properties.script_maker import filter_constants
 from conformance.properties.values import Chance, predicate_leaves
 from conformance.scripts import RefusedByText, ScriptError
 from conformance.scripts.expected import reading_json
-from conformance.scripts.model import MAIN, Table
-from conformance.scripts.model_rows import Fields, Row, reading
+from conformance.scripts.model import MAIN, ModelTable
+from conformance.scripts.model_rows import Fields, StoredRow, reading
 from conformance.scripts.model_schemas import ids_in
 from conformance.validator.context import Level
 from conformance.validator.diff import changes
@@ -53,11 +53,11 @@ before an upgrade stay as they are (SNP010, SNP011; LIN013), and references in v
 
 
 @frozen
-class Expected:
+class ExpectedSnapshot:
     """The expected content of a snapshot, which never changes."""
 
     fields: Fields
-    rows: tuple[Row, ...]
+    rows: tuple[StoredRow, ...]
 
 
 @define
@@ -79,7 +79,7 @@ class TableChecks:
     before: Written | None = None
     """The table after the previous operation."""
 
-    snapshots: dict[int, Expected] = field(factory=dict)
+    snapshots: dict[int, ExpectedSnapshot] = field(factory=dict)
     """The expected content of the snapshots that were current after an operation, by id."""
 
     validated: set[int] = field(factory=set)
@@ -95,7 +95,7 @@ class TableChecks:
     known: dict[Any, Any] = field(factory=dict)
     """The rows of the model for readings that were right, by snapshot and schema."""
 
-    readings: dict[int, tuple[Any, Expected]] = field(factory=dict)
+    readings: dict[int, tuple[Any, ExpectedSnapshot]] = field(factory=dict)
     """The inputs of readings that were right (`Written.reading_inputs`), by snapshot."""
 
     files: dict[str, tuple[int, int]] = field(factory=dict)
@@ -106,7 +106,7 @@ class TableChecks:
         """The location of the metadata after the previous operation."""
         return None if self.before is None else self.before.table.metadata_location
 
-    def step(self, index: int, operation: Op, model: Table, location: str) -> None:
+    def step(self, index: int, operation: Op, model: ModelTable, location: str) -> None:
         """Check the table after an operation.
 
         Args:
@@ -165,7 +165,7 @@ class TableChecks:
         except Exception as error:
             raise broken_by("at the end", error) from error
 
-    def _state(self, what: str, model: Table, written: Written) -> None:
+    def _state(self, what: str, model: ModelTable, written: Written) -> None:
         state = {
             "format_version": model.version,
             "schema": {"type": "struct", "fields": list(model.fields)},
@@ -175,7 +175,7 @@ class TableChecks:
         }
         _no_differences(what, state_differences(state, written))
 
-    def _sequence_numbers(self, index: int, operation: Op, model: Table, written: Written) -> None:
+    def _sequence_numbers(self, index: int, operation: Op, model: ModelTable, written: Written) -> None:
         last = written.table.metadata.last_sequence_number or 0
         before = max((high for _, high in self.spans.values()), default=0)
         if model.target[0] is not None:
@@ -185,13 +185,15 @@ class TableChecks:
         self.beginnings |= written.lineage_beginnings()
         self.lineage.numbers = OperationNumbers.with_upgrade(self.spans, self.before_lineage, self.beginnings.values())
 
-    def _head(self, what: str, index: int, name: str, expected: Expected, model: Table, written: Written) -> None:
+    def _head(
+        self, what: str, index: int, name: str, expected: ExpectedSnapshot, model: ModelTable, written: Written
+    ) -> None:
         """Compare the rows of a branch or tag, with and without filters."""
         metadata = written.table.metadata
         current = metadata.current_snapshot_id if name == MAIN else None  # optional in version 1
         snapshot = metadata.refs[name].snapshot_id if name in metadata.refs else current
         if snapshot is not None and name in model.branches and snapshot not in self.snapshots:
-            self.snapshots[snapshot] = Expected(model.fields, expected.rows)
+            self.snapshots[snapshot] = ExpectedSnapshot(model.fields, expected.rows)
         key = (snapshot, _schema_key(expected.fields))
         if self.known.get(key) is expected.rows:
             return
@@ -205,7 +207,7 @@ class TableChecks:
         if snapshot is not None:
             self.readings[snapshot] = (written.reading_inputs(ref=name), expected)
 
-    def reads_wrong_rows(self, name: str, predicate: Json, model: Table) -> bool:
+    def reads_wrong_rows(self, name: str, predicate: Json, model: ModelTable) -> bool:
         """Return whether a read of a branch or tag with a filter gives wrong rows.
 
         Args:
@@ -281,7 +283,7 @@ class TableChecks:
                 self.readings[snapshot] = asked
 
 
-def choose_filters(index: int, expected: Expected, model: Table, count: int = FILTERS) -> Iterator[Json]:
+def choose_filters(index: int, expected: ExpectedSnapshot, model: ModelTable, count: int = FILTERS) -> Iterator[Json]:
     """Yield filters for a reading, which depend only on the script; every other one is on a partition source.
 
     Args:
@@ -302,11 +304,11 @@ def choose_filters(index: int, expected: Expected, model: Table, count: int = FI
         yield chance.predicate(once if once and number % 2 == 0 else leaves, 1, values)
 
 
-def expected_heads(model: Table) -> dict[str, Expected]:
+def expected_heads(model: ModelTable) -> dict[str, ExpectedSnapshot]:
     """Return the rows of each branch and tag, with the schema for reading it."""
-    heads = {"main": Expected(model.fields, ())}
-    heads |= {name: Expected(model.fields, snapshot.rows) for name, snapshot in model.branches.items()}
-    return heads | {name: Expected(snapshot.fields, snapshot.rows) for name, snapshot in model.tags.items()}
+    heads = {"main": ExpectedSnapshot(model.fields, ())}
+    heads |= {name: ExpectedSnapshot(model.fields, snapshot.rows) for name, snapshot in model.branches.items()}
+    return heads | {name: ExpectedSnapshot(snapshot.fields, snapshot.rows) for name, snapshot in model.tags.items()}
 
 
 def _schema_key(fields: Fields) -> str:
@@ -322,9 +324,11 @@ def _files_below(place: str) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _filtered_differences(name: str, predicate: Json, expected: Expected, written: Written) -> Iterator[Difference]:
+def _filtered_differences(
+    name: str, predicate: Json, expected: ExpectedSnapshot, written: Written
+) -> Iterator[Difference]:
     """Compare the rows of a branch or tag that match a filter."""
-    matching = Table(fields=expected.fields).matcher(predicate)
+    matching = ModelTable(fields=expected.fields).matcher(predicate)
     rows = [row for row in expected.rows if matching(row)]
     wanted = reading_json(reading(expected.fields, rows))
     yield from reading_differences("", wanted, written.read(ref=name, filter=predicate), None)

@@ -20,11 +20,11 @@ from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupp
 from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
-from conformance.properties.table_checks import Expected, broken_by, choose_filters, expected_heads, no_findings
+from conformance.properties.table_checks import ExpectedSnapshot, broken_by, choose_filters, expected_heads, no_findings
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import expected_table
-from conformance.scripts.model import Table
+from conformance.scripts.model import ModelTable
 from conformance.scripts.model_rows import reading
 from conformance.validator.context import Level
 from conformance.validator.diff import compare
@@ -61,7 +61,7 @@ def follow_written(
 
 
 def _follow_permitted(
-    operations: list[Op], model: Table, writer: Adapter, reader: Adapter | None, folder: Path, counts: Counter[str]
+    operations: list[Op], model: ModelTable, writer: Adapter, reader: Adapter | None, folder: Path, counts: Counter[str]
 ) -> None:
     table = _written(writer, operations, folder / "table")
     counts.update(one["op"] for one in operations)
@@ -80,9 +80,9 @@ def _follow_permitted(
         raise broken_by("the table", error) from error
 
 
-def _permitted(script: Json) -> tuple[list[Op], Table, list[tuple[list[Op], Op, str]]]:
+def _permitted(script: Json) -> tuple[list[Op], ModelTable, list[tuple[list[Op], Op, str]]]:
     """Return the permitted operations, the model after them, and the forbidden ones, each with those before it."""
-    model, done, forbidden = Table(), list[Op](), list[tuple[list[Op], Op, str]]()
+    model, done, forbidden = ModelTable(), list[Op](), list[tuple[list[Op], Op, str]]()
     places: list[int] = []
     for operation in script["operations"]:
         moved = dict(operation)
@@ -142,7 +142,7 @@ def _compare_versions(table: ScriptedTable) -> None:
         no_findings(f"from {Path(old).name} to {Path(new).name}", compare(old, new, check, math.inf).findings)
 
 
-def _read(table: ScriptedTable, model: Table, reader: Adapter) -> None:
+def _read(table: ScriptedTable, model: ModelTable, reader: Adapter) -> None:
     """Let a reader read every branch and tag, with filters and without."""
     for name, expected in expected_heads(model).items():
         if name != "main" and name not in table.states[-1].refs:
@@ -174,8 +174,8 @@ def _read(table: ScriptedTable, model: Table, reader: Adapter) -> None:
                 raise Broken(kind, message, differences=differences[:3], filtered=filtered)
 
 
-def _questions(expected: Expected, model: Table) -> Iterator[tuple[Json, Any]]:
+def _questions(expected: ExpectedSnapshot, model: ModelTable) -> Iterator[tuple[Json, Any]]:
     yield None, expected.rows
     for predicate in choose_filters(len(expected.rows), expected, model):
-        matches = Table(fields=expected.fields).matcher(predicate)
+        matches = ModelTable(fields=expected.fields).matcher(predicate)
         yield predicate, [row for row in expected.rows if matches(row)]

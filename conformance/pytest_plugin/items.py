@@ -16,9 +16,9 @@ from conformance.reports.evidence import evidence, short_evidence
 from conformance.runner import expectations
 from conformance.runner.adapter_interface import Adapter
 from conformance.runner.execution import answers, difference_json
-from conformance.runner.expectations import Expectations, Expected
+from conformance.runner.expectations import Expectations, ExpectedDeviations
 from conformance.runner.judge import Outcome, judge
-from conformance.runner.process import Limits
+from conformance.runner.process import AdapterLimits
 from conformance.runner.results import AdapterRun, Case, Result
 from conformance.runner.scratch_dir import clear, places
 from conformance.runner.targets import target
@@ -60,12 +60,12 @@ def _items(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:
         raise UsageError(f"no vector of {folder} is selected")
 
     timeout = config.getoption("--iceberg-timeout")
-    limits = Limits() if timeout is None else Limits(request=timeout)
-    engine = Engine(config.getoption("--iceberg-adapter"), limits, expected)
+    limits = AdapterLimits() if timeout is None else AdapterLimits(request=timeout)
+    engine = AdapterSession(config.getoption("--iceberg-adapter"), limits, expected)
     config.add_cleanup(engine.close)
-    root = Collected.from_parent(session, name="iceberg", nodeid="iceberg")
+    root = VectorCollector.from_parent(session, name="iceberg", nodeid="iceberg")
     suites = {
-        suite: Collected.from_parent(root, name=suite, nodeid=_suite_id(suite))
+        suite: VectorCollector.from_parent(root, name=suite, nodeid=_suite_id(suite))
         for suite in dict.fromkeys(vector.suite for vector in chosen)
     }
     return [
@@ -93,10 +93,10 @@ def _suite_id(suite: str) -> str:
     return f"iceberg::{suite}"
 
 
-class Engine:
+class AdapterSession:
     """The adapter of one session of pytest, started when the first test needs it."""
 
-    def __init__(self, name: str, limits: Limits, expected: Expectations) -> None:
+    def __init__(self, name: str, limits: AdapterLimits, expected: Expectations) -> None:
         """Prepare the adapter of a session; nothing is started yet.
 
         Args:
@@ -110,7 +110,7 @@ class Engine:
         self._target = target(name, limits)
         self._expectations = expected
         self._open = ExitStack()
-        self._started: tuple[Adapter, Started, Expected] | None = None
+        self._started: tuple[Adapter, Started, ExpectedDeviations] | None = None
         self._pending: Iterator[tuple[Vector, Answer]] = iter(())
         self._answered: dict[str, tuple[Vector, Answer]] = {}
         self.failed_to_start: str | None = None
@@ -118,7 +118,9 @@ class Engine:
 
         self.run = AdapterRun(self._target.name, self._target.reproduce or self._target.name)
 
-    def ask(self, vector: Vector, following: Callable[[], Sequence[Vector]]) -> tuple[Vector, Answer, Expected]:
+    def ask(
+        self, vector: Vector, following: Callable[[], Sequence[Vector]]
+    ) -> tuple[Vector, Answer, ExpectedDeviations]:
         """Run a vector, and send the requests of those that follow ahead, as ``run`` does.
 
         Args:
@@ -148,7 +150,7 @@ class Engine:
             if vector.id == id_:
                 return
 
-    def _start(self) -> tuple[Adapter, Started, Expected]:
+    def _start(self) -> tuple[Adapter, Started, ExpectedDeviations]:
         if self._started is None:
             try:
                 adapter = self._open.enter_context(self._target.open())
@@ -164,7 +166,7 @@ class Engine:
         self._open.close()
 
 
-class Collected(pytest.Collector):
+class VectorCollector(pytest.Collector):
     """A level in the tree of tests: the root, or a suite."""
 
     def collect(self) -> list[pytest.Item | pytest.Collector]:
@@ -188,7 +190,7 @@ class Deviates(Exception):
 class VectorItem(pytest.Item):
     """One vector as a test."""
 
-    def __init__(self, *, vector: Vector, engine: Engine, **more: Any) -> None:
+    def __init__(self, *, vector: Vector, engine: AdapterSession, **more: Any) -> None:
         """Make the test of a vector; ``more`` has the arguments that pytest gives each test."""
         super().__init__(**more)
         self.vector = vector

@@ -22,7 +22,7 @@ from conformance.operations.commits.fixtures import (
 from conformance.races.setup import build_state
 from conformance.races.state import SharedState
 from spec_ref.commits.changes import Change, NewFile
-from spec_ref.commits.tables import Table
+from spec_ref.commits.tables import TableKind
 from spec_ref.core.records import evolve
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity, Transform
@@ -39,7 +39,7 @@ FIRST, SECOND = 11, 12
 
 
 @frozen
-class Place:
+class FixturePartition:
     """A partition of files: a partition spec, and the values of its fields."""
 
     spec_id: int
@@ -77,7 +77,7 @@ class Place:
         return vector(name, of, rows=rows, spec_id=self.spec_id, partition=self.values)
 
 
-IN_A, IN_B = Place(0, {PART_FIELD: "a"}), Place(0, {PART_FIELD: "b"})
+IN_A, IN_B = FixturePartition(0, {PART_FIELD: "a"}), FixturePartition(0, {PART_FIELD: "b"})
 
 
 @frozen(kw_only=True)
@@ -90,16 +90,16 @@ class TableFixture:
     make: Callable[[int], tuple[Change, ...]]
     """Returns the changes that create the table."""
 
-    place: Place = IN_A
+    place: FixturePartition = IN_A
     """The partition of f1 and f2."""
 
-    other: Place = IN_B
+    other: FixturePartition = IN_B
     """The partition of f3."""
 
-    new: Place = field(default=Factory(lambda self: self.place, takes_self=True))
+    new: FixturePartition = field(default=Factory(lambda self: self.place, takes_self=True))
     """The partition of new files."""
 
-    everywhere: Place | None = None
+    everywhere: FixturePartition | None = None
     """An unpartitioned spec, with which equality deletes apply to all data files."""
 
     where: Any = None
@@ -111,7 +111,7 @@ class TableFixture:
     rewritten_by: Callable[[SharedState], SharedState] = field(default=lambda shared: shared)
     """Converts the table to one that other writers could have written."""
 
-    def state(self, version: int, table: Table) -> SharedState:
+    def state(self, version: int, table: TableKind) -> SharedState:
         """Return the initial state of the table.
 
         Args:

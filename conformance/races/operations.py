@@ -8,7 +8,7 @@ from typing import Any
 from attrs import field, frozen
 
 from conformance.operations.commits.fixtures import ID, PART, UUID, VECTOR_OFFSET, data_path, empty_table
-from conformance.races.fixture_kit import FIRST, SECOND, Place, TableFixture
+from conformance.races.fixture_kit import FIRST, SECOND, FixturePartition, TableFixture
 from conformance.races.observed import ObservedFile
 from conformance.races.readers import Read
 from conformance.races.writers import ReplaceTable
@@ -106,7 +106,7 @@ def _removes(*names: str) -> Callable[[ObservedFile], bool]:
     return lambda one: one.path in paths
 
 
-def _is_at(place: Place) -> Callable[[ObservedFile], bool]:
+def _is_at(place: FixturePartition) -> Callable[[ObservedFile], bool]:
     wanted = {number: "NaN" if value != value else value for number, value in place.partition.items()}
     return lambda one: one.spec_id == place.spec_id and dict(one.partition[1]) == wanted
 

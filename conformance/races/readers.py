@@ -19,7 +19,7 @@ class Read:
 
 
 @frozen
-class Seen:
+class ObservedHead:
     """What a reader saw."""
 
     location: str
@@ -29,7 +29,7 @@ class Seen:
     live: frozenset[FileKey]
 
 
-def read(what: Read) -> Steps[Seen]:
+def read(what: Read) -> Steps[ObservedHead]:
     """Load the table, and list the live files of a branch.
 
     Raises:
@@ -39,7 +39,7 @@ def read(what: Read) -> Steps[Seen]:
     assert base is not None
     snapshot = branch_head(base.metadata, what.branch)
     if snapshot is None:
-        return Seen(base.location, None, frozenset())
+        return ObservedHead(base.location, None, frozenset())
     files = MetadataFileCache()
     live: list[Any] = yield from files.live((yield from files.manifests(snapshot)))
-    return Seen(base.location, snapshot.snapshot_id, frozenset(file_key(entry.data_file) for _, entry in live))
+    return ObservedHead(base.location, snapshot.snapshot_id, frozenset(file_key(entry.data_file) for _, entry in live))

@@ -25,7 +25,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 
 @frozen
-class Row:
+class RaceRow:
     """A row."""
 
     file: str
@@ -36,26 +36,26 @@ class Row:
     """Its value in the column that equality deletes compare."""
 
 
-Contents = Mapping[str, tuple[Row, ...]]
+Contents = Mapping[str, tuple[RaceRow, ...]]
 """The rows of data files that share rows with others; all other files have distinct rows."""
 
-Located = Mapping[Row, tuple[ObservedFile, int]]
+Located = Mapping[RaceRow, tuple[ObservedFile, int]]
 """The live rows, each with its current file and position."""
 
 
-def file_rows(data_file: DataFile, contents: Contents) -> tuple[Row, ...]:
+def file_rows(data_file: DataFile, contents: Contents) -> tuple[RaceRow, ...]:
     """Return the rows of a data file."""
     path = data_file.file_path
     if path in contents:
         return contents[path]
     first = _number((data_file.lower_bounds or {}).get(ID))
-    return tuple(Row(path, position, first + position) for position in range(data_file.record_count))
+    return tuple(RaceRow(path, position, first + position) for position in range(data_file.record_count))
 
 
 def live_rows(snapshot: ObservedSnapshot, specs: Mapping[int, PartitionSpec], contents: Contents) -> Located:
     """Return the rows of a snapshot that are not deleted."""
     deletes = [one for one in snapshot.live.values() if one.content is not FileContent.DATA]
-    found: dict[Row, tuple[ObservedFile, int]] = {}
+    found: dict[RaceRow, tuple[ObservedFile, int]] = {}
     for file in snapshot.live.values():
         if file.content is FileContent.DATA:
             applied = [one for one in deletes if _applies(one, file, specs)]
@@ -78,7 +78,7 @@ def has_no_partitions(spec: PartitionSpec) -> bool:
     return {str(field.transform) for field in spec.fields} <= {"void"}
 
 
-def _is_deleted(delete: DataFile, path: str, position: int, row: Row) -> bool:
+def _is_deleted(delete: DataFile, path: str, position: int, row: RaceRow) -> bool:
     """Return whether a delete matches a row, by its id or by its file and position."""
     if delete.content is FileContent.EQUALITY_DELETES:
         return _number((delete.lower_bounds or {}).get(ID)) <= row.id <= _number((delete.upper_bounds or {}).get(ID))
@@ -164,7 +164,7 @@ def after_change(
     specs: Mapping[int, PartitionSpec],
     default_spec: int,
     contents: Contents,
-) -> frozenset[Row]:
+) -> frozenset[RaceRow]:
     """Return the rows that a branch must have after a change.
 
     Args:
@@ -195,13 +195,13 @@ def after_change(
     return frozenset(left)
 
 
-def rewritten_contents(changes: Iterable[tuple[Any, Located]]) -> dict[str, tuple[Row, ...]]:
+def rewritten_contents(changes: Iterable[tuple[Any, Located]]) -> dict[str, tuple[RaceRow, ...]]:
     """Return the rows of the data files that rewrites add: those of the replaced files when planned.
 
     Args:
         changes: changes, each with the rows of its branch when it was planned.
     """
-    found: dict[str, tuple[Row, ...]] = {}
+    found: dict[str, tuple[RaceRow, ...]] = {}
     for change, planned in changes:
         if not isinstance(change, SnapshotChange) or not change.keeps_rows:
             continue

@@ -17,11 +17,11 @@ from attrs import evolve, field, frozen
 from conformance.races.invariants import Transition, check, missing_files
 from conformance.races.observed import Observations
 from conformance.races.operations import Planned
-from conformance.races.readers import Read, Seen, read
+from conformance.races.readers import ObservedHead, Read, read
 from conformance.races.rows import RowModel, live_rows, rewritten_contents
 from conformance.races.state import Fault, SharedState
 from conformance.races.trace import describe
-from conformance.races.writers import Node, ReplaceTable, Source, replace_table
+from conformance.races.writers import NondeterministicValues, ReplaceTable, WriterNode, replace_table
 from conformance.races.written import WrittenChecks
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitResult, CommitStateUnknown, commit
@@ -47,7 +47,7 @@ Step = tuple[int, str]
 
 
 @frozen
-class Found:
+class RaceProblem:
     """A problem, and the shortest known schedule that leads to it."""
 
     problem: str
@@ -63,16 +63,16 @@ class Explored:
     """The number of complete orders of steps, with every choice of faults."""
 
     states: int
-    found: tuple[Found, ...]
+    found: tuple[RaceProblem, ...]
     outcomes: Mapping[tuple[str, ...], int] = field(factory=dict)
     """The number of complete schedules for each combination of the writers' outcomes."""
 
 
-class State(NamedTuple):
+class RaceState(NamedTuple):
     """The state that writers share, and the node of each writer."""
 
     shared: SharedState
-    nodes: tuple[Node | None, ...]
+    nodes: tuple[WriterNode | None, ...]
     """None for a writer that crashed."""
 
     faults: int
@@ -116,10 +116,10 @@ class Simulator:
         self.rows = RowModel(rewritten_contents(self._planned_rows()))
         self.written = WrittenChecks(None if self.base is None else self.base.metadata, encoded=encoded)
         self._starts = [
-            Node(writer, self._starter(protocol, one), (), self._starter(protocol, one)())
+            WriterNode(writer, self._starter(protocol, one), (), self._starter(protocol, one)())
             for writer, one in enumerate(planned)
         ]
-        self._sources = [Source(writer) for writer in range(len(planned))]
+        self._sources = [NondeterministicValues(writer) for writer in range(len(planned))]
 
     def _planned_rows(self) -> Iterator[tuple[Any, Any]]:
         """Yield each change of rows, with the rows of its branch when it is planned."""
@@ -149,7 +149,7 @@ class Simulator:
             most_found: the number of problems after which to stop.
         """
         while True:
-            self._found: list[Found] = []
+            self._found: list[RaceProblem] = []
             self._most_found = most_found
             self._known: dict[Any, tuple[int, dict[tuple[str, ...], int]]] = {}
             count, outcomes = self._follow(self._begin(), ())
@@ -162,13 +162,13 @@ class Simulator:
                 return Explored(count, len(self._known), tuple(self._found), outcomes)
             self.contested |= contested
 
-    def _begin(self) -> State:
-        state = State(self.start_shared, tuple(self._starts), 0)
+    def _begin(self) -> RaceState:
+        state = RaceState(self.start_shared, tuple(self._starts), 0)
         for writer in range(len(self.planned)):
             state = self._run_unseen(state, writer, ())
         return state
 
-    def _follow(self, state: State, way: tuple[Step, ...]) -> tuple[int, dict[tuple[str, ...], int]]:
+    def _follow(self, state: RaceState, way: tuple[Step, ...]) -> tuple[int, dict[tuple[str, ...], int]]:
         if len(self._found) >= self._most_found:
             return 0, {}
         key = self._key(state)
@@ -191,7 +191,7 @@ class Simulator:
         self._known[key] = count, outcomes
         return count, outcomes
 
-    def _key(self, state: State) -> Any:
+    def _key(self, state: RaceState) -> Any:
         return (
             tuple(None if node is None else id(node) for node in state.nodes),
             tuple(placed.written for placed in state.shared.history),
@@ -199,7 +199,7 @@ class Simulator:
             state.faults,
         )
 
-    def choices(self, state: State) -> Iterator[Step]:
+    def choices(self, state: RaceState) -> Iterator[Step]:
         """Yield the possible next steps."""
         may_fail = state.faults < self.most_faults
         for writer, node in enumerate(state.nodes):
@@ -213,7 +213,7 @@ class Simulator:
         for number in range(len(state.shared.late)):
             yield number, "arrives"
 
-    def can(self, state: State, step: Step) -> bool:
+    def can(self, state: RaceState, step: Step) -> bool:
         """Return whether a step is possible next, ignoring the limit of faults."""
         writer, what = step
         if what == "arrives":
@@ -235,7 +235,7 @@ class Simulator:
 
     # Steps
 
-    def take(self, state: State, step: Step, way: tuple[Step, ...]) -> State:
+    def take(self, state: RaceState, step: Step, way: tuple[Step, ...]) -> RaceState:
         """Return the state after a step and the writer's following invisible steps."""
         way = (*way, step)
         writer, what = step
@@ -262,8 +262,8 @@ class Simulator:
         return self._run_unseen(state, writer, way)
 
     def _swap_step(
-        self, state: State, writer: int, what: str, swap: tuple[str | None, str], way: tuple[Step, ...]
-    ) -> State:
+        self, state: RaceState, writer: int, what: str, swap: tuple[str | None, str], way: tuple[Step, ...]
+    ) -> RaceState:
         shared, answer = state.shared, Swap.UNKNOWN
         if what == Fault.LATE.value:
             shared = evolve(shared, late=(*shared.late, (writer, *swap)))
@@ -278,7 +278,7 @@ class Simulator:
         return self._with(state._replace(shared=shared), writer, node.after(answer))
 
     def _swap(
-        self, state: State, shared: SharedState, writer: int, expected: str | None, new: str, way: tuple[Step, ...]
+        self, state: RaceState, shared: SharedState, writer: int, expected: str | None, new: str, way: tuple[Step, ...]
     ) -> tuple[SharedState, Swap]:
         before = shared
         shared, answer = shared.swapped(writer, expected, new)
@@ -286,7 +286,7 @@ class Simulator:
             self._check_swap(before, shared, writer, way)
         return shared, answer
 
-    def _run_unseen(self, state: State, writer: int, way: tuple[Step, ...]) -> State:
+    def _run_unseen(self, state: RaceState, writer: int, way: tuple[Step, ...]) -> RaceState:
         while True:
             node = state.nodes[writer]
             if node is None or node.ended or self._is_seen(node.effect):
@@ -301,7 +301,7 @@ class Simulator:
                 return path in self.contested
         return False
 
-    def _local(self, state: State, writer: int, way: tuple[Step, ...]) -> State:
+    def _local(self, state: RaceState, writer: int, way: tuple[Step, ...]) -> RaceState:
         node = state.nodes[writer]
         assert node is not None
         shared = state.shared
@@ -331,14 +331,14 @@ class Simulator:
         raise TypeError(message)
 
     @staticmethod
-    def _with(state: State, writer: int, node: Node | None) -> State:
+    def _with(state: RaceState, writer: int, node: WriterNode | None) -> RaceState:
         nodes = (*state.nodes[:writer], node, *state.nodes[writer + 1 :])
-        return State(state.shared, nodes, state.faults)
+        return RaceState(state.shared, nodes, state.faults)
 
     # Checking
 
     def _report(self, problem: str, way: tuple[Step, ...]) -> None:
-        self._found.append(Found(problem, self.trace(way), way))
+        self._found.append(RaceProblem(problem, self.trace(way), way))
 
     def _check_swap(self, before: SharedState, after: SharedState, writer: int, way: tuple[Step, ...]) -> None:
         new = after.files.get(after.history[-1].location)
@@ -374,7 +374,7 @@ class Simulator:
         for problem in missing_files(metadata, shared.files, self.observed):
             self._report(problem, way)
 
-    def _check_end(self, state: State, way: tuple[Step, ...]) -> None:
+    def _check_end(self, state: RaceState, way: tuple[Step, ...]) -> None:
         """Check that each writer learned the true outcome of its commit."""
         swaps = [placed.writer for placed in state.shared.history]
         for writer, node in enumerate(state.nodes):
@@ -413,11 +413,11 @@ class Simulator:
                 case _:
                     self._report(f"a bug: {name} of writer {writer}: {node.error!r}", way)
 
-    def _may_give_up(self, state: State, writer: int, *, replaced: bool) -> bool:
+    def _may_give_up(self, state: RaceState, writer: int, *, replaced: bool) -> bool:
         """Return whether a writer need not learn the result of its swap, as another table has replaced its table."""
         return bool(state.faults) or replaced or isinstance(self.planned[writer].change, ReplaceTable)
 
-    def _check_reader(self, shared: SharedState, node: Node, way: tuple[Step, ...]) -> None:
+    def _check_reader(self, shared: SharedState, node: WriterNode, way: tuple[Step, ...]) -> None:
         """Check that a reader sees a complete snapshot of its loaded table, and fails only if it has expired."""
         if node.error is not None:
             metadata = shared.files[shared.pointer or ""]
@@ -426,7 +426,7 @@ class Simulator:
             if loaded is None or loaded.current_snapshot_id in kept or not isinstance(node.error, SpecError):
                 self._report(f"a reader failed on a snapshot that is kept: {node.error}", way)
             return
-        seen: Seen = node.result
+        seen: ObservedHead = node.result
         files = {**shared.files, **self._written}
         if seen.snapshot_id is None:
             if files[seen.location].current_snapshot_id is not None:
@@ -437,7 +437,7 @@ class Simulator:
             self._report(f"a reader saw only part of snapshot {seen.snapshot_id}", way)
 
     @staticmethod
-    def outcome(state: State) -> tuple[str, ...]:
+    def outcome(state: RaceState) -> tuple[str, ...]:
         """Return the outcome of each writer."""
         return tuple(
             "crashed" if node is None else "committed" if node.error is None else type(node.error).__name__
@@ -467,7 +467,7 @@ class Simulator:
             self._found = known
         return tuple(lines)
 
-    def replay(self, schedule: Sequence[Step]) -> tuple[State, tuple[str, ...]]:
+    def replay(self, schedule: Sequence[Step]) -> tuple[RaceState, tuple[str, ...]]:
         """Replay one schedule; return its final state and the problems on the way.
 
         Raises:

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from spec_ref.commits.effects import Swap
-from spec_ref.commits.tables import FileSystemTable, Table, next_version
+from spec_ref.commits.tables import FileSystemTable, TableKind, next_version
 
 
 class Fault(enum.Enum):
@@ -55,7 +55,7 @@ class Placed:
 class SharedState:
     """The pointer with its history, and the files."""
 
-    table: Table
+    table: TableKind
     history: tuple[Placed, ...]
     """Every metadata file that was current, the latest one last."""
 

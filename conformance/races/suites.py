@@ -17,9 +17,9 @@ from conformance.races.operations import CORE, READER, Planned, operations
 from conformance.races.simulator import Explored, Simulator, Step
 from conformance.races.state import Fault, SharedState
 from conformance.races.table_fixtures import FIXTURES
-from spec_ref.commits.tables import FileSystemTable, MetastoreTable, Table
+from spec_ref.commits.tables import FileSystemTable, MetastoreTable, TableKind
 
-TABLES: dict[str, Table] = {"metastore": MetastoreTable(), "file-system": FileSystemTable()}
+TABLES: dict[str, TableKind] = {"metastore": MetastoreTable(), "file-system": FileSystemTable()}
 """The kinds of tables by name."""
 
 VERSIONS = (1, 2, 3)

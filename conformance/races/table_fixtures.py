@@ -11,7 +11,7 @@ from conformance.races.fixture_kit import (
     IN_A,
     IN_B,
     SECOND,
-    Place,
+    FixturePartition,
     TableFixture,
     partition_field,
     with_specs,
@@ -45,7 +45,12 @@ SCORE = 3
 
 
 def _two_snapshots(
-    version: int, metadata: TableMetadata, place: Place, other: Place, *, deletes_own: bool = False
+    version: int,
+    metadata: TableMetadata,
+    place: FixturePartition,
+    other: FixturePartition,
+    *,
+    deletes_own: bool = False,
 ) -> tuple[Change, ...]:
     """Return a table with f1 and f2 in one partition, f3 in another, deletes of f2, and a branch at the first snapshot.
 
@@ -113,7 +118,7 @@ PARTITIONED = TableFixture(
     ),
 )
 
-HERE = Place(0, {})
+HERE = FixturePartition(0, {})
 UNPARTITIONED = TableFixture(
     name="unpartitioned",
     about="a partition spec without fields: equality deletes are of all data files",
@@ -125,7 +130,7 @@ UNPARTITIONED = TableFixture(
     operations=(*ROW_OPERATIONS, "delete-where", "spec"),
 )
 
-VOIDED = Place(0, {PART_FIELD: None})
+VOIDED = FixturePartition(0, {PART_FIELD: None})
 VOID = TableFixture(
     name="void",
     about="a partition spec of void fields only, as v1 leaves it where a field is removed",
@@ -141,7 +146,7 @@ VOID = TableFixture(
     operations=ROW_OPERATIONS,
 )
 
-BUCKETED = Place(2, {1001: 3, 1000: "a"})
+BUCKETED = FixturePartition(2, {1001: 3, 1000: "a"})
 SPECS = (
     PartitionSpec(0, (BY_PART,)),
     PartitionSpec(1),
@@ -152,16 +157,22 @@ SEVERAL_SPECS = TableFixture(
     name="several-specs",
     about="four partition specs, one of them without fields, and two with equal values, with files in each",
     make=lambda version: (
-        *_two_snapshots(version, with_specs(version, SPECS), IN_A, Place(1, {})),
-        fast_append([BUCKETED.data("f4"), Place(3, {1002: "a"}).data("f5"), Place(2, {1001: 0, 1000: "b"}).data("f6")]),
+        *_two_snapshots(version, with_specs(version, SPECS), IN_A, FixturePartition(1, {})),
+        fast_append(
+            [
+                BUCKETED.data("f4"),
+                FixturePartition(3, {1002: "a"}).data("f5"),
+                FixturePartition(2, {1001: 0, 1000: "b"}).data("f6"),
+            ]
+        ),
     ),
-    other=Place(1, {}),
+    other=FixturePartition(1, {}),
     new=BUCKETED,
-    everywhere=Place(1, {}),
+    everywhere=FixturePartition(1, {}),
     operations=(*ROW_OPERATIONS, "global-equality-delete", "append-everywhere", "rewrite-across", "spec", "schema"),
 )
 
-IN_NULL = Place(0, {PART_FIELD: None})
+IN_NULL = FixturePartition(0, {PART_FIELD: None})
 NULL_PARTITION = TableFixture(
     name="null-partition",
     about="files in the partition of null",
@@ -173,7 +184,7 @@ NULL_PARTITION = TableFixture(
 )
 
 WITH_SCORE = evolve(SCHEMA, fields=(*SCHEMA.fields, NestedField(SCORE, "score", False, DOUBLE, None, None, None)))  # noqa: FBT003
-IN_NAN, IN_ONE = Place(0, {PART_FIELD: float("nan")}), Place(0, {PART_FIELD: 1.0})
+IN_NAN, IN_ONE = FixturePartition(0, {PART_FIELD: float("nan")}), FixturePartition(0, {PART_FIELD: 1.0})
 NAN_PARTITION = TableFixture(
     name="nan-partition",
     about="files in the partition of NaN",
@@ -189,7 +200,7 @@ NAN_PARTITION = TableFixture(
     operations=(*ROW_OPERATIONS, "delete-where", "overwrite-serializable"),
 )
 
-AT_TEN = Place(0, {PART_FIELD: 1.5})
+AT_TEN = FixturePartition(0, {PART_FIELD: 1.5})
 
 DROPPED_SOURCE = TableFixture(
     name="dropped-source",
@@ -207,8 +218,8 @@ DROPPED_SOURCE = TableFixture(
     ),
     place=AT_TEN,
     other=IN_ONE,
-    new=Place(1, {}),
-    everywhere=Place(1, {}),
+    new=FixturePartition(1, {}),
+    everywhere=FixturePartition(1, {}),
     operations=(
         "append",
         "overwrite",
@@ -220,7 +231,7 @@ DROPPED_SOURCE = TableFixture(
     ),
 )
 
-BESIDE = Place(1, {1001: 0})
+BESIDE = FixturePartition(1, {1001: 0})
 UNKNOWN_TRANSFORM = TableFixture(
     name="unknown-transform",
     about="files of a partition spec whose transform is not known",

@@ -14,7 +14,7 @@ from attrs import frozen
 from spec_ref.commits.commit import load
 from spec_ref.commits.effects import Effect, NonDeterministic, Steps, Swap, SwapPointer, WriteFile
 from spec_ref.commits.errors import CommitStateUnknown
-from spec_ref.commits.tables import Table
+from spec_ref.commits.tables import TableKind
 from spec_ref.table_metadata.metadata import TableMetadata
 
 
@@ -25,7 +25,7 @@ class ReplaceTable:
     metadata: TableMetadata
 
 
-def replace_table(change: ReplaceTable, table: Table) -> Steps[str]:
+def replace_table(change: ReplaceTable, table: TableKind) -> Steps[str]:
     """Replace a table whatever its current state is.
 
     Raises:
@@ -43,7 +43,7 @@ def replace_table(change: ReplaceTable, table: Table) -> Steps[str]:
     return location
 
 
-class Node:
+class WriterNode:
     """A writer that waits for the answer to an effect, or has ended."""
 
     __slots__ = ("_running", "answers", "children", "effect", "error", "number", "result", "start", "writer")
@@ -52,7 +52,7 @@ class Node:
         self.writer = writer
         self.start = start
         self.answers = answers
-        self.children: dict[Any, Node] = {}
+        self.children: dict[Any, WriterNode] = {}
         self.number = 0
         self.effect: Effect | None = None
         self.result: Any = None
@@ -74,7 +74,7 @@ class Node:
         """Whether the writer has ended."""
         return self.effect is None
 
-    def after(self, answer: Any, key: Any = None) -> Node:
+    def after(self, answer: Any, key: Any = None) -> WriterNode:
         """Return the node after an answer; equal keys mean equal answers."""
         key = answer if key is None else key
         found = self.children.get(key)
@@ -85,12 +85,12 @@ class Node:
                 running.send(None)
                 for given in self.answers:
                     running.send(given)
-            found = Node(self.writer, self.start, (*self.answers, answer), running)
+            found = WriterNode(self.writer, self.start, (*self.answers, answer), running)
             self.children[key] = found
         return found
 
 
-class Source:
+class NondeterministicValues:
     """The nondeterministic values of a writer: unique names and snapshot ids, and a separate clock."""
 
     def __init__(self, writer: int) -> None:

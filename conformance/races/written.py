@@ -14,7 +14,7 @@ import attrs
 from conformance.races.observed import ObservedSnapshot
 from conformance.validator.context import Context, Level, ListTask
 from conformance.validator.diff import changes
-from conformance.validator.manifest_lists import Listed, listed_otherwise, snapshot_findings
+from conformance.validator.manifest_lists import SnapshotManifests, listed_otherwise, snapshot_findings
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.commits.payloads import ManifestListPayload, ManifestPayload, encode
@@ -27,7 +27,7 @@ from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import Header
 from spec_ref.manifests.manifest_file_checks import ManifestTotals, manifest_file_findings
-from spec_ref.manifests.rules import Context as EntryContext
+from spec_ref.manifests.rules import EntryContext as EntryContext
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.checks import RULES, check_metadata
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -137,7 +137,7 @@ def _listed_alike(
     tasks = (ListTask(before), ListTask(snapshot))
     old = tuple(one for one, _ in parent.manifests)
     lists = [
-        Listed(task.snapshot.snapshot_id, (), tuple((one.manifest_path, one) for one in listed))
+        SnapshotManifests(task.snapshot.snapshot_id, (), tuple((one.manifest_path, one) for one in listed))
         for task, listed in zip(tasks, (old, manifests), strict=True)
     ]
     return _shown(listed_otherwise(context, tasks, lists))

@@ -10,7 +10,7 @@ from conformance.runner.results import AdapterRun, Run
 
 
 @frozen
-class Matrix:
+class SuiteMatrix:
     """The number of results by implementation, suite and status."""
 
     suites: tuple[str, ...]
@@ -34,10 +34,10 @@ class Matrix:
         return sum((self.cell(suite, adapter) for suite in self.suites), Counter())
 
 
-def suite_matrix(run: Run) -> Matrix:
+def suite_matrix(run: Run) -> SuiteMatrix:
     """Return the matrix of a run."""
     counted: dict[tuple[str, str], Counter[str]] = {}
     for result in run.results:
         counted.setdefault((run.cases[result.id].suite, result.adapter), Counter())[result.status] += 1
     cases = Counter(case.suite for case in run.cases.values())
-    return Matrix(tuple(sorted(cases)), tuple(run.adapters), cases, counted)
+    return SuiteMatrix(tuple(sorted(cases)), tuple(run.adapters), cases, counted)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from conformance.core.counts import plural
 from conformance.core.json_text import dump_json
 from conformance.properties.relay_known import KnownRelay
-from conformance.properties.relay_results import Findings, matrix
+from conformance.properties.relay_results import RelayResults, matrix
 from conformance.reports.pages import render_page
 
 WORDS = ("done", "unsupported", "known", "refused", "failed")
@@ -17,7 +17,7 @@ WORDS = ("done", "unsupported", "known", "refused", "failed")
 
 
 def render(
-    found: Findings, identities: Mapping[str, str], seed: int, again: str, known: Sequence[KnownRelay] = ()
+    found: RelayResults, identities: Mapping[str, str], seed: int, again: str, known: Sequence[KnownRelay] = ()
 ) -> str:
     """Render the page.
 

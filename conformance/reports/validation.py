@@ -13,9 +13,9 @@ from conformance.core.colours import Paint
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.terminal_sanitizer import one_line, xml_text
 from conformance.rules import find_check
-from conformance.validator.advice import Advice, Kind, advice
+from conformance.validator.advice import Advice, AdviceKind, advice
 from conformance.validator.finding_filter import is_failure
-from conformance.validator.readability import Reader, readers
+from conformance.validator.readability import EngineReadability, readers
 from conformance.validator.run import TableReport
 from conformance.validator.tolerated import find_tolerated
 from spec_ref.checks.findings import Finding, Severity
@@ -29,7 +29,7 @@ with lazy_imports():
 
 
 @attrs.frozen
-class Outcome:
+class ValidationResult:
     """The result for one location: its report, or why there is none."""
 
     location: str
@@ -84,7 +84,7 @@ def _own_message(finding: Finding, place: Violation) -> dict[str, str]:
 def _what_to_do(finding: Finding) -> Advice:
     if finding.advice:
         cause = find_tolerated(finding)
-        return Advice(Kind.NOTHING, finding.advice, otherwise=None if cause is None else cause.otherwise)
+        return Advice(AdviceKind.NOTHING, finding.advice, otherwise=None if cause is None else cause.otherwise)
     return advice(finding.requirement, finding.violation.aspect)
 
 
@@ -107,7 +107,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
     }
 
 
-def reader_json(reader: Reader) -> dict[str, Any]:
+def reader_json(reader: EngineReadability) -> dict[str, Any]:
     """Return an engine, and what it cannot read, as JSON."""
     obstacles = [
         {
@@ -122,7 +122,7 @@ def reader_json(reader: Reader) -> dict[str, Any]:
     return {"engine": reader.engine, "version": reader.versions, "reads": reader.reads, "obstacles": obstacles}
 
 
-def table_json(outcome: Outcome) -> dict[str, Any]:
+def table_json(outcome: ValidationResult) -> dict[str, Any]:
     """Return a table as JSON."""
     report = outcome.report
     if report is None:
@@ -152,13 +152,13 @@ def _counts(report: TableReport) -> dict[str, int]:
     return {severity.value: counted[severity.value] for severity in Severity}
 
 
-def as_json(outcomes: Sequence[Outcome]) -> str:
+def as_json(outcomes: Sequence[ValidationResult]) -> str:
     """Return the report as one JSON document."""
     document = {"summary": summary_json(outcomes), "tables": [table_json(outcome) for outcome in outcomes]}
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
-def summary_json(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def summary_json(outcomes: Sequence[ValidationResult]) -> dict[str, int]:
     """Return the numbers of tables: all, those with findings that fail, and those that were not checked completely."""
     return {
         "tables": len(outcomes),
@@ -167,7 +167,7 @@ def summary_json(outcomes: Sequence[Outcome]) -> dict[str, int]:
     }
 
 
-def as_lines(outcomes: Sequence[Outcome]) -> str:
+def as_lines(outcomes: Sequence[ValidationResult]) -> str:
     """Return a JSON line for each finding, with its table."""
     rows: list[dict[str, Any]] = []
     for outcome in outcomes:
@@ -180,7 +180,7 @@ def as_lines(outcomes: Sequence[Outcome]) -> str:
     return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
-def as_junit(outcomes: Sequence[Outcome]) -> str:
+def as_junit(outcomes: Sequence[ValidationResult]) -> str:
     """Return a JUnit report: a suite for each table, a case for each cause, which fails as the command does."""
     root = ElementTree.Element("testsuites", name="iceberg-conformance validate")
     for outcome in outcomes:
@@ -213,14 +213,14 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def as_sarif(outcomes: Sequence[Outcome]) -> str:
+def as_sarif(outcomes: Sequence[ValidationResult]) -> str:
     """Return a SARIF 2.1.0 log with one run."""
     found = [(outcome.location, one) for outcome in outcomes if outcome.report for one in outcome.report.findings]
     unreadable = [(one.location, one.lacking) for one in outcomes if one.lacking is not None]
     return sarif.render(found, unreadable)
 
 
-def as_github(outcomes: Sequence[Outcome]) -> str:
+def as_github(outcomes: Sequence[ValidationResult]) -> str:
     """Return annotations for GitHub: an error for each failing finding, and each table not checked completely."""
     lines = []
     for outcome in outcomes:
@@ -245,7 +245,9 @@ _SIGNS = {
 }
 
 
-def as_text(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool = False, brief: bool = False) -> Iterator[str]:
+def as_text(
+    outcomes: Sequence[ValidationResult], paint: Paint, *, verbose: bool = False, brief: bool = False
+) -> Iterator[str]:
     """Return the report for people, in lines.
 
     Args:
@@ -257,7 +259,7 @@ def as_text(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool = False,
     return map(one_line, _lines(outcomes, paint, verbose=verbose, brief=brief and not verbose))
 
 
-def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool, brief: bool) -> Iterator[str]:
+def _lines(outcomes: Sequence[ValidationResult], paint: Paint, *, verbose: bool, brief: bool) -> Iterator[str]:
     for outcome in outcomes:
         if brief and not outcome.fails and outcome.lacking is None and not _is_shown(outcome):
             continue
@@ -272,14 +274,14 @@ def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool, brief: b
         yield from _summary(outcomes, paint)
 
 
-def _is_shown(outcome: Outcome) -> bool:
+def _is_shown(outcome: ValidationResult) -> bool:
     """Return whether a table has a finding that text shows in full."""
     return outcome.report is not None and any(
         one.severity in (Severity.ERROR, Severity.WARNING) for one in outcome.report.findings
     )
 
 
-def _summary(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
+def _summary(outcomes: Sequence[ValidationResult], paint: Paint) -> Iterator[str]:
     """Yield a line for each of several tables, and a summary."""
     width = max(len("table"), *(len(one.location) for one in outcomes))
     columns = (Severity.ERROR, Severity.WARNING, Severity.TOLERATED, Severity.INFO)
@@ -299,7 +301,7 @@ def _summary(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
     yield f"{_many(len(outcomes), 'table', 'tables')}: {', '.join(parts)}"
 
 
-def _result(outcome: Outcome, paint: Paint) -> str:
+def _result(outcome: ValidationResult, paint: Paint) -> str:
     if outcome.fails:
         return paint("fails" if outcome.lacking is None else "fails, not checked to the end", "31")
     if outcome.lacking is not None:
@@ -314,7 +316,7 @@ def _metadata_file(report: TableReport) -> str:
     return f" ({report.metadata_location.removeprefix(report.location.rstrip('/') + '/')})"
 
 
-def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool) -> Iterator[str]:
+def _table(outcome: ValidationResult, report: TableReport, paint: Paint, *, verbose: bool) -> Iterator[str]:
     version = "unknown" if report.format_version is None else report.format_version
     facts = [f"format version {version}", f"level {report.level.value}"]
     if report.level.value != "metadata":

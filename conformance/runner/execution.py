@@ -23,7 +23,7 @@ from conformance.operations.protocol import Answer, Started, Unsupported
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.runner.expectations import Deviation, Expectations
 from conformance.runner.judge import Outcome, Verdict, judge
-from conformance.runner.results import AdapterRun, Case, Result, Run, SecondReading, Writer
+from conformance.runner.results import AdapterRun, Case, Result, ResultsWriter, Run, SecondReading
 from conformance.runner.scratch_dir import clear, places
 from conformance.vectors import Vector
 from conformance.vectors.golden_tables import Located, materialize_for, own_place
@@ -49,7 +49,7 @@ def _no_readings(*_asked: object) -> Iterable[SecondReading]:
 
 
 @frozen
-class Plan:
+class RunPlan:
     """What to run, and how."""
 
     targets: tuple[Target, ...]
@@ -80,7 +80,7 @@ class _Stop(Exception):
     """The run has reached the number of failures after which it stops."""
 
 
-def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Progress = no_progress) -> Run:
+def execute(plan: RunPlan, header: dict[str, object], writer: ResultsWriter, progress: Progress = no_progress) -> Run:
     """Run a plan. A run that is interrupted is not complete, and its exit status says so.
 
     Raises:
@@ -122,9 +122,9 @@ def exit_status(run: Run) -> ExitStatus:
 class _Running:
     """A run in progress, whose targets may be in several threads."""
 
-    plan: Plan
+    plan: RunPlan
     run: Run
-    writer: Writer
+    writer: ResultsWriter
     progress: Progress
     golden: Located
     started: list[Adapter] = Factory(list)

@@ -4,7 +4,7 @@ A TOML file (`schemas/expectations.json` is its form)::
 
     [[deviation]]
     id = "iceberg-java-hashes-uuid-bytes-reversed"  # optional: a stable name, unique among all files
-    kind = "deviation"                 # optional: one of `Kind`; deviation by default
+    kind = "deviation"                 # optional: one of `DeviationKind`; deviation by default
     requirements = ["HSH004"]          # optional: the requirements that it breaks; its vectors must name each of them
     engine = "iceberg-java"            # an adapter's name (without @version), or the implementation that it reports
     versions = ["1.10.2"]              # optional: the versions that have it, as the adapter reports them
@@ -61,7 +61,7 @@ OTHER_LISTS = ("matrix.toml", "relay.toml", "scenarios.toml", "catalogs.toml")
 """Files in a folder that have other forms: deprecated, as they no longer come with the tool."""
 
 
-class Kind(enum.Enum):
+class DeviationKind(enum.Enum):
     """The kind of a known failure. Only the first is published as "deviates from the spec"."""
 
     DEVIATION = "deviation"
@@ -95,7 +95,7 @@ class Deviation:
     """Whether it depends on chance, so that runs in which it does not happen are expected."""
 
     id: str = ""
-    kind: Kind = Kind.DEVIATION
+    kind: DeviationKind = DeviationKind.DEVIATION
     requirements: tuple[str, ...] = ()
     """The requirements that it breaks; for kinds other than deviations, those that it is about."""
 
@@ -166,7 +166,7 @@ class Expectations:
     deviations: tuple[Deviation, ...] = ()
     file: str = ""
 
-    def of(self, adapter: str, started: Started) -> Expected:
+    def of(self, adapter: str, started: Started) -> ExpectedDeviations:
         """Return the deviations that are expected of one adapter.
 
         Raises:
@@ -179,7 +179,7 @@ class Expectations:
                     if by_id.setdefault(id_, deviation) is not deviation:
                         raise UsageError(f"{self.file}: two deviations of {started} are about the vector {id_}")
         borrowed = {id_ for id_, deviation in by_id.items() if deviation.is_borrowed_by(adapter)}
-        return Expected(by_id, frozenset(borrowed))
+        return ExpectedDeviations(by_id, frozenset(borrowed))
 
     def check_engines(self, ran: Iterable[tuple[str, Started]], known: Collection[str]) -> None:
         """Check that each deviation names a known engine.
@@ -205,7 +205,7 @@ def _names(adapter: str, started: Started) -> tuple[str, ...]:
 
 
 @frozen
-class Expected:
+class ExpectedDeviations:
     """The expected deviations of one adapter, by vector id."""
 
     by_id: dict[str, Deviation]
@@ -320,7 +320,7 @@ def _deviation(path: Path, index: int, row: dict[str, Any]) -> Deviation:
         evidence=row.get("evidence", ""),
         sometimes=row.get("sometimes", False),
         id=row.get("id", ""),
-        kind=Kind(row.get("kind", Kind.DEVIATION.value)),
+        kind=DeviationKind(row.get("kind", DeviationKind.DEVIATION.value)),
         requirements=tuple(row.get("requirements", ())),
         points=tuple(row.get("points", ())),
         counter=row.get("counter", ""),

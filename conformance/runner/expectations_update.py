@@ -17,7 +17,7 @@ from attrs import evolve, field, frozen
 from conformance.core.failures import UsageError
 from conformance.core.json_text import dump_json
 from conformance.operations.protocol import Started
-from conformance.runner.expectations import SHIPPED, Deviation, Expectations, Kind, read_deviations
+from conformance.runner.expectations import SHIPPED, Deviation, DeviationKind, Expectations, read_deviations
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Result, Run
 
@@ -30,7 +30,7 @@ PINNED = 300
 
 
 @frozen
-class Entry:
+class DeviationText:
     """One entry of the file, with its text."""
 
     deviation: Deviation
@@ -39,7 +39,7 @@ class Entry:
 
 
 @frozen
-class Update:
+class ExpectationsUpdate:
     """An updated file, and how many entries changed."""
 
     text: str
@@ -76,7 +76,7 @@ def before(path: Path) -> Expectations:
     return Expectations(read_deviations(path), str(path))
 
 
-def updated(path: Path, run: Run, ids: Collection[str]) -> Update:
+def updated(path: Path, run: Run, ids: Collection[str]) -> ExpectationsUpdate:
     """Update a file to match the results of a run.
 
     Args:
@@ -106,19 +106,19 @@ def updated(path: Path, run: Run, ids: Collection[str]) -> Update:
     whole = "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip()) + "\n"
     deviations = read_deviations(path, whole)
     todo = sum(deviation.reason.startswith("TODO") for deviation in deviations)
-    return Update(whole, kept, changed, removed, len(carried) + len(fresh), todo)
+    return ExpectationsUpdate(whole, kept, changed, removed, len(carried) + len(fresh), todo)
 
 
-def _split(text: str, deviations: Sequence[Deviation]) -> tuple[str, list[Entry]]:
+def _split(text: str, deviations: Sequence[Deviation]) -> tuple[str, list[DeviationText]]:
     """Split a file into the text before the first entry, and the entries with their comments."""
     starts = [match.start() for match in HEADING.finditer(text)]
     if len(starts) != len(deviations):  # the entries are in another notation of TOML, or a string contains a heading
-        return "", [Entry(deviation, written(deviation)) for deviation in deviations]
+        return "", [DeviationText(deviation, written(deviation)) for deviation in deviations]
     if not deviations:
         return text, []
     begins = [_comments_before(text, start) for start in starts]
     ends = [*begins[1:], len(text)]
-    entries = [Entry(one, text[a:b]) for one, a, b in zip(deviations, begins, ends, strict=True)]
+    entries = [DeviationText(one, text[a:b]) for one, a, b in zip(deviations, begins, ends, strict=True)]
     return text[: begins[0]], entries
 
 
@@ -137,7 +137,7 @@ def _leading_comment(text: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
 
 
-def _without(entry: Entry, vectors: tuple[str, ...]) -> str:
+def _without(entry: DeviationText, vectors: tuple[str, ...]) -> str:
     """Return the text of an entry with fewer vectors, and its other lines unchanged."""
     listed = "vectors = [\n" + "".join(f'  "{id_}",\n' for id_ in vectors) + "]"
     text, found = re.subn(r"(?ms)^vectors\s*=\s*\[.*?\]", lambda _: listed, entry.text)
@@ -253,7 +253,7 @@ def written(deviation: Deviation) -> str:
     lines.append(f"engine = {_text(deviation.engine)}")
     if deviation.versions:
         lines.append(f"versions = {_texts(deviation.versions)}")
-    if deviation.kind is not Kind.DEVIATION or deviation.id:
+    if deviation.kind is not DeviationKind.DEVIATION or deviation.id:
         lines.append(f"kind = {_text(deviation.kind.value)}")
     if deviation.requirements:
         lines.append(f"requirements = {_texts(deviation.requirements)}")

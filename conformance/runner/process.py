@@ -1,9 +1,9 @@
 """An adapter in a separate process, in any language: starting it, sending requests, and restarting it after a crash.
 
-Up to `Limits.max_in_flight` requests are in flight, and answers come in the order of the requests. When the process
-dies, hangs or breaks the protocol, only the oldest request without an answer counts as crashed; the process is started
-again, and the other requests are sent again. All reading and writing is done without blocking in one place (`pipes`),
-so that an adapter that reads nothing, or floods either of its outputs, cannot stall the run.
+Up to `AdapterLimits.max_in_flight` requests are in flight, and answers come in the order of the requests. When the
+process dies, hangs or breaks the protocol, only the oldest request without an answer counts as crashed; the process is
+started again, and the other requests are sent again. All reading and writing is done without blocking in one place
+(`pipes`), so that an adapter that reads nothing, or floods either of its outputs, cannot stall the run.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STOP_GRACE = 20.0
 
 
 @frozen(kw_only=True)
-class Limits:
+class AdapterLimits:
     """How long an adapter may take, and how often it may die."""
 
     start: float = 120.0
@@ -75,13 +75,13 @@ class Process:
         command: Sequence[str],
         *,
         env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
+        limits: AdapterLimits | None = None,
         trace: Trace | None = None,
     ) -> None:
         self.name = name
         self._command = list(command)
         self._env = env
-        self._limits = limits or Limits()
+        self._limits = limits or AdapterLimits()
         self._trace = trace
         self._line: Pipes | None = None
         self._seq = 0

@@ -99,7 +99,7 @@ class Result:
     """The id of the known deviation, if it has one."""
 
     deviation_kind: str = ""
-    """One of `conformance.runner.expectations.Kind`, if the result is a known deviation."""
+    """One of `conformance.runner.expectations.DeviationKind`, if the result is a known deviation."""
 
     stderr: str = ""
 
@@ -241,7 +241,7 @@ class Run:
         return [result for result in self.results if result.is_failure]
 
 
-class Writer:
+class ResultsWriter:
     """Writes a results file during the run; several adapters may run at the same time."""
 
     def __init__(self, file: IO[str] | None) -> None:

@@ -11,7 +11,7 @@ from conformance.core.failures import NotExamined, UsageError, suggestion
 from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.adapter_interface import Adapter, InProcess, Trace
 from conformance.runner.execution import Target
-from conformance.runner.process import Limits, Process
+from conformance.runner.process import AdapterLimits, Process
 
 with lazy_imports():
     from conformance import engine_setup
@@ -22,7 +22,7 @@ REFERENCE = "reference"
 COMMAND = "cmd:"
 
 
-def make_limits(start: float, request: float, max_in_flight: int = 1) -> Limits:
+def make_limits(start: float, request: float, max_in_flight: int = 1) -> AdapterLimits:
     """Return the limits that options set.
 
     Raises:
@@ -31,10 +31,10 @@ def make_limits(start: float, request: float, max_in_flight: int = 1) -> Limits:
     for option, number in (("--start-timeout", start), ("--timeout", request), ("--max-in-flight", max_in_flight)):
         if not 0 < number < 1_000_000:
             raise UsageError(f"{option} {number}: must be more than 0 and less than a million")
-    return Limits(start=start, request=request, max_in_flight=max_in_flight)
+    return AdapterLimits(start=start, request=request, max_in_flight=max_in_flight)
 
 
-def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
+def target(name: str, limits: AdapterLimits, trace: Trace | None = None) -> Target:
     """Return the target for a name or command of the command line.
 
     Raises:
@@ -60,7 +60,7 @@ def in_process_modules() -> dict[str, str]:
     return {engine.name: engine.module for engine in engine_catalog.catalog().every if engine.module}
 
 
-def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
+def all_engines(limits: AdapterLimits, *, latest: bool = False) -> list[Target]:
     """Return the engines that ``engines install --all`` installs, and the others that were installed by name.
 
     An engine whose sources changed since it was built is included, so that the run says that it was not examined.
@@ -87,7 +87,7 @@ def engine_labels() -> list[str]:
     return [engine.label for engine in engine_setup.list_engines()]
 
 
-def named(names: Sequence[str], limits: Limits) -> list[Target]:
+def named(names: Sequence[str], limits: AdapterLimits) -> list[Target]:
     """Return the targets of several names.
 
     Raises:
@@ -114,7 +114,7 @@ def _in_process(name: str, module: str, trace: Trace | None) -> Adapter:
     return InProcess(name, adapter.implementation(), adapter.operations(), adapter.REFUSALS, trace)
 
 
-def _engine(name: str, limits: Limits, trace: Trace | None) -> Adapter:
+def _engine(name: str, limits: AdapterLimits, trace: Trace | None) -> Adapter:
     try:
         launched = engine_setup.launch(name)
     except engine_setup.EngineError as error:

@@ -6,10 +6,10 @@ import copy
 from collections.abc import Sequence
 
 from conformance.core.json_types import Json
-from conformance.scripts.states import Rows, TableState
+from conformance.scripts.states import Rows, ScriptState
 
 
-def expected_table(states: Sequence[TableState]) -> Json:
+def expected_table(states: Sequence[ScriptState]) -> Json:
     """Return the expected table after a script, from its states."""
     last = states[-1]
     return {

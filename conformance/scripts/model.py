@@ -23,8 +23,8 @@ from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model_rows import (
     Fields,
     Literals,
-    Row,
-    Snapshot,
+    ModelSnapshot,
+    StoredRow,
     check_comparable,
     check_keys,
     reading,
@@ -32,7 +32,7 @@ from conformance.scripts.model_rows import (
 )
 from conformance.scripts.model_schemas import changed_fields, check_types, find, ids_in, may_promote, path_to
 from conformance.scripts.model_specs import (
-    Source,
+    FieldSource,
     check_names,
     check_removed,
     name_sources,
@@ -40,7 +40,7 @@ from conformance.scripts.model_specs import (
     sort_fields,
 )
 from conformance.scripts.model_values import comparable, constant, matches, stored, values_at
-from conformance.scripts.states import TableState
+from conformance.scripts.states import ScriptState
 
 MAIN = "main"
 KEEPS_DATES = ("year", "month", "day", "void")
@@ -50,7 +50,7 @@ NANOSECONDS = 1 << 63
 """The range of timestamps in nanoseconds around 1970 (EVO006)."""
 
 
-def run_model(script: Json) -> tuple[TableState, ...]:
+def run_model(script: Json) -> tuple[ScriptState, ...]:
     """Return the states of the table, one after each operation.
 
     Args:
@@ -59,7 +59,7 @@ def run_model(script: Json) -> tuple[TableState, ...]:
     Raises:
         ScriptError: an operation is not valid in its place, is forbidden, or is left open; the message names it.
     """
-    table, states = Table(), []
+    table, states = ModelTable(), []
     for index, operation in enumerate(script["operations"]):
         try:
             table = table.after(index, operation)
@@ -69,30 +69,30 @@ def run_model(script: Json) -> tuple[TableState, ...]:
     return tuple(states)
 
 
-def branch_rows(state: TableState, ref: str = MAIN) -> list[dict[str, Json]]:
+def branch_rows(state: ScriptState, ref: str = MAIN) -> list[dict[str, Json]]:
     """Return the rows of a branch or tag, only values."""
     return [row.values for row in state.refs[ref].rows]
 
 
 @attrs.define
-class Table:
+class ModelTable:
     """A table during a script. Each operation makes a new table, so that a failed operation changes nothing."""
 
     version: int = 1
     fields: Fields = ()
     last_column_id: int = 0
-    spec: tuple[Source, ...] = ()
-    specs: tuple[Source, ...] = ()
+    spec: tuple[FieldSource, ...] = ()
+    specs: tuple[FieldSource, ...] = ()
     """All fields that the spec ever had, as files may have been written with them."""
 
     removed: frozenset[str] = frozenset()
     """Names of partition fields that were removed in version 1, whose specs keep them with the transform void."""
 
-    sort: tuple[Source, ...] = ()
+    sort: tuple[FieldSource, ...] = ()
     properties: Mapping[str, str] = field(factory=dict)
-    branches: Mapping[str, Snapshot] = field(factory=dict)
-    tags: Mapping[str, Snapshot] = field(factory=dict)
-    history: tuple[Snapshot | None, ...] = ()
+    branches: Mapping[str, ModelSnapshot] = field(factory=dict)
+    tags: Mapping[str, ModelSnapshot] = field(factory=dict)
+    history: tuple[ModelSnapshot | None, ...] = ()
     """The snapshot of main after each operation; None if it had none."""
 
     kept_since: int = 0
@@ -115,7 +115,7 @@ class Table:
     left_open: tuple[str, str] | None = None
     """Why a writer may refuse the operation, after which the table would have this state: the code and the reason."""
 
-    def after(self, index: int, operation: Json) -> Table:
+    def after(self, index: int, operation: Json) -> ModelTable:
         """Return the table after an operation.
 
         Args:
@@ -134,7 +134,7 @@ class Table:
             raise LeftOpen(*made.left_open, after=made)
         return made
 
-    def _remember(self, before: Snapshot | None) -> Table:
+    def _remember(self, before: ModelSnapshot | None) -> ModelTable:
         """Add main to the history; ``before`` is its snapshot before the operation."""
         main = self.branches.get(MAIN)
         if main is not None and main is before:
@@ -144,17 +144,17 @@ class Table:
         self.history = (*self.history, main)
         return self
 
-    def skipped(self, index: int) -> Table:
+    def skipped(self, index: int) -> ModelTable:
         """Return the table after a refused operation."""
         made = attrs.evolve(self, index=index, target=(None, False))
         return made._remember(self.branches.get(MAIN))
 
-    def state(self) -> TableState:
+    def state(self) -> ScriptState:
         """Return the visible state of the table."""
-        heads = {MAIN: Snapshot(self.fields, ()), **self.branches}
+        heads = {MAIN: ModelSnapshot(self.fields, ()), **self.branches}
         refs = {name: reading(self.fields, snapshot.rows) for name, snapshot in heads.items()}
         refs |= {name: reading(snapshot.fields, snapshot.rows) for name, snapshot in self.tags.items()}
-        return TableState(
+        return ScriptState(
             self.version, self.fields, self.partition, self.sorted_by, dict(self.properties), refs, *self.target
         )
 
@@ -170,7 +170,7 @@ class Table:
 
     # Rows
 
-    def rows(self, branch: str = MAIN) -> tuple[Row, ...]:
+    def rows(self, branch: str = MAIN) -> tuple[StoredRow, ...]:
         """Return the rows of a branch.
 
         Raises:
@@ -182,13 +182,13 @@ class Table:
             raise ScriptError(f"there is no branch {branch!r}")
         return self.branches[branch].rows if branch in self.branches else ()
 
-    def _write(self, operation: Json, rows: Iterable[Row], *, changed: bool) -> None:
+    def _write(self, operation: Json, rows: Iterable[StoredRow], *, changed: bool) -> None:
         """Set the rows of a branch, with a new snapshot if anything changed."""
         branch = operation.get("branch", MAIN)
         self.target = (branch, changed)
         self.turns += branch == MAIN
         if changed:
-            self.branches = {**self.branches, branch: Snapshot(self.fields, tuple(rows))}
+            self.branches = {**self.branches, branch: ModelSnapshot(self.fields, tuple(rows))}
 
     def _columns(self, names: Iterable[str]) -> list[Json]:
         """Return top-level columns by their names."""
@@ -198,7 +198,7 @@ class Table:
                 raise RefusedByText("TYP002", f"the table has no column {name!r}; it has {', '.join(by_name)}")
         return [by_name[name] for name in names]
 
-    def _written(self, given: Literals, identity: int | None = None) -> Row:
+    def _written(self, given: Literals, identity: int | None = None) -> StoredRow:
         """Return a new row; missing columns get their write defaults (DEF002)."""
         self._columns(given)
         self._check_some_columns()
@@ -209,18 +209,18 @@ class Table:
             values[column["id"]] = stored(type_, literal, required=column["required"], place=name)
         if identity is None:
             identity, self.identities = self.identities, self.identities + 1
-        return Row(values, self.fields, identity, self.index)
+        return StoredRow(values, self.fields, identity, self.index)
 
     def _check_some_columns(self) -> None:
         """Check that rows to be written have a column; files may be unable to hold rows without any."""
         if not self.fields:
             self.left_open = ("TYP002", "the table has no columns, and a writer may refuse rows without any")
 
-    def _updated(self, row: Row, given: Literals) -> Row:
+    def _updated(self, row: StoredRow, given: Literals) -> StoredRow:
         """Return the same row with changed values in some columns."""
         return self._written({**row.read(self.fields), **given}, row.identity)
 
-    def matcher(self, predicate: Json) -> Callable[[Row], bool]:
+    def matcher(self, predicate: Json) -> Callable[[StoredRow], bool]:
         """Return a function that tests whether rows match a predicate.
 
         Raises:
@@ -274,7 +274,7 @@ class Table:
         kept = self._unequal(before, tuple(operation["rows"][0]), operation["rows"])
         self._write(operation, kept, changed=len(kept) < len(before))
 
-    def _unequal(self, rows: Iterable[Row], names: Sequence[str], given: Sequence[Literals]) -> list[Row]:
+    def _unequal(self, rows: Iterable[StoredRow], names: Sequence[str], given: Sequence[Literals]) -> list[StoredRow]:
         """Return the rows that equal none of the given ones in some columns; null equals null (DEL019, DEL020)."""
         if self.version == 1:
             raise RefusedByText("DEL001", "a table of version 1 has no delete files")
@@ -337,7 +337,7 @@ class Table:
         self._write(operation, rows, changed=False)
         if rows:
             self._check_some_columns()
-            self.branches = {**self.branches, branch: Snapshot(self.fields, rows)}
+            self.branches = {**self.branches, branch: ModelSnapshot(self.fields, rows)}
 
     def _rewrite_manifests(self, operation: Json) -> None:
         self._write(operation, self.rows(), changed=False)
@@ -399,7 +399,7 @@ class Table:
                 self.removed |= {change["name"]} if self.version == 1 else set()
             else:
                 self.spec = tuple(
-                    Source(source.id, {**source.members, "name": change["to"]}) if source in named else source
+                    FieldSource(source.id, {**source.members, "name": change["to"]}) if source in named else source
                     for source in self.spec
                 )
             check_names(self.spec)
@@ -422,7 +422,7 @@ class Table:
 
     # References
 
-    def _main_at(self, index: int | None) -> Snapshot:
+    def _main_at(self, index: int | None) -> ModelSnapshot:
         """Return the snapshot of main after an operation, or the current one."""
         if index is not None and not self.kept_since <= index < self.index:
             raise ScriptError(f"what main was after operation {index} is not to be had here")
@@ -470,7 +470,7 @@ def check_script(script: Json) -> None:
     Raises:
         ScriptError: an operation is neither; the message names it.
     """
-    table = Table()
+    table = ModelTable()
     for index, operation in enumerate(script["operations"]):
         try:
             table = table.after(index, operation)

@@ -23,7 +23,7 @@ NO_EQUALITY = ("float", "double", "variant")
 
 
 @frozen(eq=False)
-class Row:
+class StoredRow:
     """A row, as it was last written."""
 
     values: Mapping[int, Json]
@@ -39,14 +39,14 @@ class Row:
 
 
 @frozen
-class Snapshot:
+class ModelSnapshot:
     """The rows of a branch, and the columns of the schema that they were committed with."""
 
     fields: Fields
-    rows: tuple[Row, ...]
+    rows: tuple[StoredRow, ...]
 
 
-def reading(fields: Fields, rows: Iterable[Row]) -> Rows:
+def reading(fields: Fields, rows: Iterable[StoredRow]) -> Rows:
     """Return the result of reading some rows under a schema."""
     return Rows(fields, tuple(ModelRow(row.read(fields), row.identity, row.updated) for row in rows))
 

@@ -17,14 +17,14 @@ _SORT_DEFAULTS = {"transform": "identity", "direction": "asc", "null_order": "nu
 
 
 @frozen
-class Source:
+class FieldSource:
     """A field of a partition spec or sort order: the id of its source, and the rest of its JSON."""
 
     id: int
     members: Mapping[str, str]
 
 
-def partition_field(fields: Sequence[Json], part: Json) -> Source:
+def partition_field(fields: Sequence[Json], part: Json) -> FieldSource:
     """Return a field of a partition spec of a script.
 
     Args:
@@ -34,13 +34,13 @@ def partition_field(fields: Sequence[Json], part: Json) -> Source:
     Raises:
         RefusedByText, ScriptError: the table has no such source.
     """
-    return Source(source_id(fields, part["source"]), {name: part[name] for name in ("transform", "name")})
+    return FieldSource(source_id(fields, part["source"]), {name: part[name] for name in ("transform", "name")})
 
 
-def sort_fields(fields: Sequence[Json], parts: Iterable[Json]) -> tuple[Source, ...]:
+def sort_fields(fields: Sequence[Json], parts: Iterable[Json]) -> tuple[FieldSource, ...]:
     """Return the fields of a sort order of a script; arguments and errors as in `partition_field`."""
     return tuple(
-        Source(
+        FieldSource(
             source_id(fields, part["source"]),
             {name: part.get(name, default) for name, default in _SORT_DEFAULTS.items()},
         )
@@ -48,12 +48,12 @@ def sort_fields(fields: Sequence[Json], parts: Iterable[Json]) -> tuple[Source, 
     )
 
 
-def name_sources(fields: Sequence[Json], sources: Iterable[Source]) -> tuple[Json, ...]:
+def name_sources(fields: Sequence[Json], sources: Iterable[FieldSource]) -> tuple[Json, ...]:
     """Return a partition spec or sort order in JSON, with the names that its sources have now."""
     return tuple({"source": full_column_name(fields, source.id), **source.members} for source in sources)
 
 
-def check_names(spec: Sequence[Source]) -> None:
+def check_names(spec: Sequence[FieldSource]) -> None:
     """Check that the fields of a partition spec have different names.
 
     Raises:

@@ -35,7 +35,7 @@ class Rows:
 
 
 @frozen
-class TableState:
+class ScriptState:
     """The table after an operation."""
 
     format_version: int

@@ -75,7 +75,7 @@ class UnknownScheme(FileAccessError):
 
 
 @attrs.frozen
-class Place:
+class StoreLocation:
     """A location, split into its file system and the path there."""
 
     scheme: str
@@ -89,7 +89,7 @@ class Place:
 
 
 @attrs.frozen
-class Listed:
+class ListedFile:
     """One file of a directory."""
 
     location: str
@@ -97,7 +97,7 @@ class Listed:
     size: int
 
 
-def split_location(location: str) -> Place:
+def split_location(location: str) -> StoreLocation:
     """Split a location: a plain path, ``file:/p``, ``file:///p``, ``s3://bucket/key`` and so on.
 
     Raises:
@@ -105,7 +105,7 @@ def split_location(location: str) -> Place:
     """
     match = _SCHEME.match(location)
     if match is None or has_drive(location):
-        return Place("file", "", os.path.abspath(location))
+        return StoreLocation("file", "", os.path.abspath(location))
     scheme = match["scheme"].lower()
     rest = location[match.end() :]
     if scheme == "file":
@@ -113,16 +113,16 @@ def split_location(location: str) -> Place:
         host, slash, below = path.partition("/")
         if host not in ("", "localhost") or not slash:
             raise UnknownScheme(location, f"the file is on the host {host!r}; only local files have the scheme file")
-        return Place("file", "", local_uri_path("/" + below.lstrip("/")))
+        return StoreLocation("file", "", local_uri_path("/" + below.lstrip("/")))
     if scheme not in STORES:
         known = ", ".join(sorted(["file", *STORES]))
         raise UnknownScheme(location, f"no file system serves the scheme {scheme!r}; there are {known}")
     authority, _, key = rest[2:].partition("/") if rest.startswith("//") else ("", "/", rest)
     if scheme == "hdfs":
-        return Place("hdfs", authority, "/" + key.lstrip("/"))
+        return StoreLocation("hdfs", authority, "/" + key.lstrip("/"))
     if not authority:
         raise FileMissing(location, "the URI names no bucket")
-    return Place(scheme, authority, f"{authority.partition('@')[0]}/{key}")
+    return StoreLocation(scheme, authority, f"{authority.partition('@')[0]}/{key}")
 
 
 def file_system(location: str) -> tuple[fs.FileSystem, str]:
@@ -261,7 +261,7 @@ def is_directory(location: str) -> bool:
         return bool(system.get_file_info(key).type is fs.FileType.Directory)
 
 
-def list_files(location: str) -> tuple[Listed, ...]:
+def list_files(location: str) -> tuple[ListedFile, ...]:
     """List the files in a directory by name, without those in subdirectories.
 
     Raises:
@@ -272,11 +272,11 @@ def list_files(location: str) -> tuple[Listed, ...]:
     if path is not None:
         with _local_errors(location), os.scandir(path) as entries:
             inside = [(entry.name, entry.stat().st_size) for entry in entries if entry.is_file()]
-        return tuple(Listed(f"{base}/{name}", name, size) for name, size in sorted(inside))
+        return tuple(ListedFile(f"{base}/{name}", name, size) for name, size in sorted(inside))
     system, key = file_system(location)
     with store_errors(location):
         found = system.get_file_info(fs.FileSelector(key))
-    files = (Listed(f"{base}/{i.base_name}", i.base_name, i.size) for i in found if i.type is fs.FileType.File)
+    files = (ListedFile(f"{base}/{i.base_name}", i.base_name, i.size) for i in found if i.type is fs.FileType.File)
     return tuple(sorted(files, key=lambda file: file.name))
 
 

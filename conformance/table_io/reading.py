@@ -9,7 +9,7 @@ import attrs
 
 from conformance.table_io.encryption import open_data_file
 from conformance.table_io.file_access import FileAccessError, short_read, store_failure
-from conformance.table_io.s3_requests import Part
+from conformance.table_io.s3_requests import ObjectPart
 from conformance.table_io.tables import Table
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_types.types import UNKNOWN, NestedField, StructType
@@ -174,7 +174,7 @@ def read_vector(file: DataFile) -> bytes:
         return blob
 
 
-def vector_in(file: DataFile, part: Part) -> bytes:
+def vector_in(file: DataFile, part: ObjectPart) -> bytes:
     """Return the bytes of a deletion vector from a part of its file that was read for several.
 
     Raises:

@@ -46,7 +46,7 @@ def can_read(key: str) -> bool:
 
 
 @frozen
-class Part:
+class ObjectPart:
     """Some bytes of an object."""
 
     start: int
@@ -105,7 +105,7 @@ class S3Object:
     bucket: S3Store
     key: str
 
-    def read_range(self, start: int, stop: int) -> Part:
+    def read_range(self, start: int, stop: int) -> ObjectPart:
         """Read some bytes; fewer if the object ends before.
 
         Args:
@@ -117,7 +117,7 @@ class S3Object:
         """
         return self._part({"range": (start, stop)})
 
-    def read_end(self, count: int) -> Part:
+    def read_end(self, count: int) -> ObjectPart:
         """Read the last bytes; all of a shorter object.
 
         Raises:
@@ -134,13 +134,13 @@ class S3Object:
         """
         return self._part({}, limit).data
 
-    def _part(self, options: GetOptions, limit: int | None = None) -> Part:
+    def _part(self, options: GetOptions, limit: int | None = None) -> ObjectPart:
         try:
             found = obstore.get(self.bucket, self.key, options=options)
             size = int(found.meta["size"])
             if limit is not None and size > limit:
                 raise TooLarge(size)
-            return Part(found.range[0], bytes(found.bytes()), size)
+            return ObjectPart(found.range[0], bytes(found.bytes()), size)
         except obstore.exceptions.BaseError as error:
             after = (
                 self._after_the_end(options.get("range")) if type(error) is obstore.exceptions.GenericError else None
@@ -149,7 +149,7 @@ class S3Object:
                 raise _os_error(error) from error
             return after
 
-    def _after_the_end(self, asked: Any) -> Part | None:
+    def _after_the_end(self, asked: Any) -> ObjectPart | None:
         """Return the part without bytes for a range after the end, which a store refuses; None for another range."""
         if asked is None:
             return None
@@ -158,7 +158,7 @@ class S3Object:
         except obstore.exceptions.BaseError as error:
             raise _os_error(error) from error
         start = asked[0] if isinstance(asked, tuple) else 0
-        return Part(size, b"", size) if start >= size else None
+        return ObjectPart(size, b"", size) if start >= size else None
 
 
 def _os_error(error: Exception) -> OSError:

@@ -115,7 +115,7 @@ class IcebergReference(DataSource):  # type: ignore[misc]
         return from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
 
     def reader(self, schema: Any) -> DataSourceReader:
-        return Reader(self.options["path"], self.asked())
+        return IcebergReader(self.options["path"], self.asked())
 
 
 class Task(InputPartition):  # type: ignore[misc]
@@ -126,7 +126,7 @@ class Task(InputPartition):  # type: ignore[misc]
         self.reading = reading
 
 
-class Reader(DataSourceReader):  # type: ignore[misc]
+class IcebergReader(DataSourceReader):  # type: ignore[misc]
     """Plans on the driver, reads on the executors."""
 
     def __init__(self, location: str, asked: dict[str, Any]) -> None:

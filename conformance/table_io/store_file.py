@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from conformance.table_io.file_access import open_input, s3_object, short_read, split_location, store_errors
-from conformance.table_io.s3_requests import Part, S3Object
+from conformance.table_io.s3_requests import ObjectPart, S3Object
 from spec_ref.encodings.random_access_bytes import PART, WHOLE, RandomAccessBytes
 from spec_ref.manifests.data_file import FileFormat
 
@@ -28,10 +28,10 @@ MAGIC_BYTES = 4
 class Ranges(Protocol):
     """What reads ranges of an object, in any thread."""
 
-    def read_range(self, start: int, stop: int) -> Part:
+    def read_range(self, start: int, stop: int) -> ObjectPart:
         """Read some bytes; fewer if the object ends before."""
 
-    def read_end(self, count: int) -> Part:
+    def read_end(self, count: int) -> ObjectPart:
         """Read the last bytes; all of a shorter object."""
 
 
@@ -42,11 +42,11 @@ class _NativeRanges:
         self._file = file
         self._size = int(file.size())
 
-    def read_range(self, start: int, stop: int) -> Part:
+    def read_range(self, start: int, stop: int) -> ObjectPart:
         start, stop = min(start, self._size), min(stop, self._size)
-        return Part(start, self._file.read_at(stop - start, start) if start < stop else b"", self._size)
+        return ObjectPart(start, self._file.read_at(stop - start, start) if start < stop else b"", self._size)
 
-    def read_end(self, count: int) -> Part:
+    def read_end(self, count: int) -> ObjectPart:
         return self.read_range(max(self._size - count, 0), self._size)
 
 

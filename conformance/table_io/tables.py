@@ -9,7 +9,7 @@ import attrs
 
 from conformance.core.failures import NotExamined
 from conformance.core.lazy_imports import lazy_imports
-from conformance.table_io.file_access import FileMissing, Listed, is_directory, list_files, read_bytes
+from conformance.table_io.file_access import FileMissing, ListedFile, is_directory, list_files, read_bytes
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES, MetadataFileName, parse_name
@@ -94,14 +94,14 @@ _OTHER_FORMATS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
 _ENDS = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz")
 
 
-def _name(file: Listed) -> MetadataFileName | None:
+def _name(file: ListedFile) -> MetadataFileName | None:
     try:
         return parse_name(file.name)
     except SpecError:
         return None
 
 
-def _hint(files: tuple[Listed, ...]) -> str | None:
+def _hint(files: tuple[ListedFile, ...]) -> str | None:
     """Return the content of the version hint; None if there is none or it is not valid."""
     file = next((file for file in files if file.name == HINT), None)
     if file is None or file.size > MAX_HINT_BYTES:
@@ -113,7 +113,7 @@ def _hint(files: tuple[Listed, ...]) -> str | None:
     return text if re.fullmatch(r"[A-Za-z0-9._-]+", text) else None
 
 
-def _highest(directory: str, named: list[tuple[MetadataFileName, Listed]]) -> str:
+def _highest(directory: str, named: list[tuple[MetadataFileName, ListedFile]]) -> str:
     if not named:
         for place in (directory.removesuffix("/metadata"), directory):
             other = next((name for mark, name in _OTHER_FORMATS.items() if is_directory(f"{place}/{mark}")), None)

@@ -16,7 +16,7 @@ from spec_ref.checks.findings import Severity
 from spec_ref.requirements import Requirement, check_id
 
 
-class Kind(enum.Enum):
+class AdviceKind(enum.Enum):
     """The kind of action that advice recommends."""
 
     RESTORE = "restore"
@@ -35,7 +35,7 @@ class Kind(enum.Enum):
 class Advice:
     """What a table owner can do about a finding."""
 
-    kind: Kind
+    kind: AdviceKind
     text: str
     spark: str | None = None
     """The command in Spark SQL, if one exists."""
@@ -65,7 +65,7 @@ class Advice:
 
 
 @attrs.frozen
-class Row:
+class AdviceRow:
     """The advice for all checks whose ids match a pattern."""
 
     patterns: tuple[str, ...]
@@ -73,7 +73,7 @@ class Row:
 
 
 @functools.cache
-def known() -> tuple[Row, ...]:
+def known() -> tuple[AdviceRow, ...]:
     """Return all advice, in the order in which patterns are tried."""
     document = rtoml.loads(resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8"))
     remedies = {
@@ -81,14 +81,14 @@ def known() -> tuple[Row, ...]:
         for name, remedy in document["remedy"].items()
     }
     return tuple(
-        Row(tuple(row["checks"]), _advice(remedies[row["remedy"]], row["text"], row["otherwise"]))
+        AdviceRow(tuple(row["checks"]), _advice(remedies[row["remedy"]], row["text"], row["otherwise"]))
         for row in document["advice"]
     )
 
 
 def _advice(remedy: dict[str, str], text: str, otherwise: str) -> Advice:
     commands = {name: remedy.get(name) for name in ("spark", "pyiceberg", "risk")}
-    return Advice(Kind(remedy["kind"]), text, **commands, otherwise=otherwise)
+    return Advice(AdviceKind(remedy["kind"]), text, **commands, otherwise=otherwise)
 
 
 @functools.cache

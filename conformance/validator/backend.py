@@ -18,7 +18,7 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """Takes the name of the tasks, the number done, and the total."""
 
 
-class Stopped(Exception):
+class StageStopped(Exception):
     """A check ended in the middle of a stage; has what was emitted so far."""
 
     def __init__(self, emitted: list[Emitted], reason: str | None) -> None:

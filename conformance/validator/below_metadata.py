@@ -12,12 +12,26 @@ import attrs
 
 from conformance.table_io.encryption import KeyService
 from conformance.table_io.file_access import split_location
-from conformance.validator.backend import Backend, Check, Stopped
-from conformance.validator.check_results import Emitted, Facts, Findings, ManifestSums, Miscounted, Seen, StatisticsRead
+from conformance.validator.backend import Backend, Check, StageStopped
+from conformance.validator.check_results import (
+    Emitted,
+    Facts,
+    Findings,
+    ManifestSums,
+    Miscounted,
+    StatisticsRead,
+    TableTraits,
+)
 from conformance.validator.context import Context, FilesTask, Level, ManifestTask, Members
 from conformance.validator.cross_files import check_bucket
 from conformance.validator.files import check_files_task, file_crash_finding
-from conformance.validator.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
+from conformance.validator.manifest_lists import (
+    SnapshotManifests,
+    check_list,
+    list_tasks,
+    listed_otherwise,
+    manifest_tasks,
+)
 from conformance.validator.manifests import check_manifest_task
 from conformance.validator.partition_statistics import (
     PartitionStatisticsTask,
@@ -70,7 +84,7 @@ class BelowMetadata:
     def run(self, chosen: Sequence[int]) -> None:
         context = self.context
         lists = list_tasks(context, chosen, self.key_service)
-        listed: list[Listed] = self.engine.map(context, check_list, lists)
+        listed: list[SnapshotManifests] = self.engine.map(context, check_list, lists)
         for one in listed:
             self.tally.add(one.findings)
         self.tally.add(listed_otherwise(context, lists, listed))
@@ -171,7 +185,7 @@ class BelowMetadata:
         """Run a stage; if it ends early, keep what it emitted."""
         try:
             return self._sums(self.engine.stage(context, check, tasks, what, facts=facts, lost=lost))
-        except Stopped as stopped:
+        except StageStopped as stopped:
             self._sums(stopped.emitted)
             raise
 
@@ -186,7 +200,7 @@ class BelowMetadata:
                     self.entries += one.entries
                     self.features |= one.features
                     self.writers |= one.writers
-                case Seen(features, writers):
+                case TableTraits(features, writers):
                     self.features |= features
                     self.writers |= writers
                 case StatisticsRead(place):

@@ -84,7 +84,7 @@ class ManifestSums:
 
 
 @attrs.frozen
-class Seen:
+class TableTraits:
     """The features and writers that a file shows, for the report of the table."""
 
     features: frozenset[str]
@@ -113,4 +113,4 @@ class Miscounted:
     """The difference, as part of the count that has rows of such files."""
 
 
-Emitted: TypeAlias = Findings | Facts | ManifestSums | Seen | StatisticsRead | Miscounted
+Emitted: TypeAlias = Findings | Facts | ManifestSums | TableTraits | StatisticsRead | Miscounted

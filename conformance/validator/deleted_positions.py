@@ -29,7 +29,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import FILE_PATH, Mismatch, comparable_value, mismatches
 
 if TYPE_CHECKING:
-    from conformance.validator.file_places import Place
+    from conformance.validator.file_places import EntryPlace
 
 Numbers = npt.NDArray[Any]
 Runs = Sequence[tuple[Numbers, ...]]
@@ -101,7 +101,7 @@ NO_TYPES: Mapping[int, Type] = {}
 """The types of the columns of position deletes, for their bounds."""
 
 
-def targets(context: Context, places: Iterable[Place]) -> Iterator[Facts]:
+def targets(context: Context, places: Iterable[EntryPlace]) -> Iterator[Facts]:
     """Yield the data files among some entries, including deleted ones."""
     for place in places:
         entry, path = place.entry, place.data_file.file_path
@@ -120,7 +120,7 @@ def _key(context: Context, entry: ManifestEntry) -> str | None:
     return repr(tuple(comparable_value(entry.data_file.partition.get(field.id)) for field in unified.fields))
 
 
-def fact_origin(place: Place) -> Origin:
+def fact_origin(place: EntryPlace) -> Origin:
     """Return the origin of the facts about a file.
 
     If the spec of a manifest is not known, which is a finding, all of its files count as one partition.

@@ -8,7 +8,7 @@ import attrs
 
 from conformance.validator.context import Context
 from conformance.validator.data_file_reader import OpenedFile
-from conformance.validator.file_places import Place
+from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding, from_violation
 from conformance.validator.values import same_type, stored_otherwise
 from spec_ref.checks.findings import Finding
@@ -20,7 +20,7 @@ from spec_ref.schemas.reserved_field_ids import BY_ID, MAX_TABLE_FIELD_ID
 FILE_PATH, POS, ROW = 2147483546, 2147483545, 2147483544
 
 
-def column_findings(context: Context, place: Place, opened: OpenedFile) -> Iterator[Finding]:
+def column_findings(context: Context, place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
     """Check that the columns are those of the table, and those that a delete file must have."""
     location = place.data_file.file_path
     content = place.data_file.content

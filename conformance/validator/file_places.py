@@ -9,7 +9,7 @@ import attrs
 from conformance.table_io.file_access import FileAccessError, file_size
 from conformance.validator.context import ManifestTask
 from conformance.validator.deleted_positions import Origin, fact_origin
-from conformance.validator.finding import InFull, finding, rated
+from conformance.validator.finding import Unabbreviated, finding, rated
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Violation
 from spec_ref.manifests.data_file import DataFile
@@ -18,7 +18,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 
 
 @attrs.frozen
-class Place:
+class EntryPlace:
     """A file, by its entry."""
 
     entry: ManifestEntry
@@ -46,7 +46,7 @@ class Place:
         return f"/{self.number}/data_file/{attribute}"
 
 
-def encrypted(place: Place, reason: str = "") -> Finding:
+def encrypted(place: EntryPlace, reason: str = "") -> Finding:
     """Return the finding for an encrypted file that was not opened."""
     message = "the file is encrypted, and was not opened"
     return finding(
@@ -54,24 +54,24 @@ def encrypted(place: Place, reason: str = "") -> Finding:
         f"{message}: {reason}" if reason else message,
         file=place.manifest,
         path=place.entry_field_path("key_metadata"),
-        found=InFull(place.data_file.file_path),
+        found=Unabbreviated(place.data_file.file_path),
         aspect="encrypted",
     )
 
 
-def not_read(place: Place, error: FileAccessError) -> Finding:
+def not_read(place: EntryPlace, error: FileAccessError) -> Finding:
     """Return the finding for a file that is missing or cannot be read."""
     return finding(
         "DFL002",
         f"the file cannot be read: {error.reason}",
         file=place.manifest,
         path=place.entry_field_path("file_path"),
-        found=InFull(place.data_file.file_path),
+        found=Unabbreviated(place.data_file.file_path),
         aspect="unreadable",
     )
 
 
-def damaged(place: Place, problem: Violation) -> Iterator[Finding]:
+def damaged(place: EntryPlace, problem: Violation) -> Iterator[Finding]:
     """Yield the findings for a file that cannot be opened; a wrong size shows that it is cut off or another file."""
     location = place.data_file.file_path
     yield rated(attrs.evolve(problem, file=location))
@@ -83,7 +83,7 @@ def damaged(place: Place, problem: Violation) -> Iterator[Finding]:
         yield wrong_size(place, size)
 
 
-def wrong_size(place: Place, size: int) -> Finding:
+def wrong_size(place: EntryPlace, size: int) -> Finding:
     """Return the finding for a file whose size the entry states wrongly."""
     return finding(
         "DFL006",

@@ -9,12 +9,12 @@ import numpy as np
 
 from conformance.table_io.encryption import UnsupportedEncryption
 from conformance.table_io.file_access import FileAccessError
-from conformance.validator.check_results import Emitted, Facts, Findings, Miscounted, Seen, Sums
+from conformance.validator.check_results import Emitted, Facts, Findings, Miscounted, Sums, TableTraits
 from conformance.validator.context import Context, FilesTask, Level
 from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.deleted_positions import targets
 from conformance.validator.file_columns import column_findings
-from conformance.validator.file_places import Place, damaged, encrypted, not_read, wrong_size
+from conformance.validator.file_places import EntryPlace, damaged, encrypted, not_read, wrong_size
 from conformance.validator.finding import finding, from_violations
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.manifests import load, probable_writer
@@ -47,7 +47,7 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
         yield from _positions_facts(context, task, manifest)
         with ReadAhead(context.connections) as ahead:
             for entry, number in ahead.over(_entries(manifest, task)):
-                place = Place(entry, manifest.spec, task.manifest, number, manifest.spec_id)
+                place = EntryPlace(entry, manifest.spec, task.manifest, number, manifest.spec_id)
                 found, writer, shown, facts = _in_time(context, place, ahead)
                 features |= shown
                 if writer:
@@ -58,10 +58,10 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     except SpecError:
         pass  # an entry that cannot be read, which the check of the manifest reports
     yield Findings(tally.findings())
-    yield Seen(frozenset(features), frozenset(writers))
+    yield TableTraits(frozenset(features), frozenset(writers))
 
 
-def _miscounted(place: Place, found: Iterable[Finding]) -> Iterator[Miscounted]:
+def _miscounted(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscounted]:
     """By how much the entry miscounts the rows of its file: the counts of summaries are judged without it."""
     entry, path = place.entry, place.entry_field_path("record_count")
     for one in found:
@@ -95,7 +95,7 @@ def _attributed(
 
 
 def _in_time(
-    context: Context, place: Place, ahead: ReadAhead
+    context: Context, place: EntryPlace, ahead: ReadAhead
 ) -> tuple[list[Finding], str | None, set[str], list[Facts]]:
     """Run `check_file` with a time limit; for a file without progress, only a finding about that."""
 
@@ -133,7 +133,7 @@ def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> I
     if not context.needs_deleted_positions:
         return
     places = [
-        Place(entry, manifest.spec, task.manifest, number, manifest.spec_id)
+        EntryPlace(entry, manifest.spec, task.manifest, number, manifest.spec_id)
         for entry, number in _entries(manifest, task, deleted=True)
     ]
     yield from targets(context, places)
@@ -157,7 +157,7 @@ def _entries(manifest: Manifest, task: FilesTask, *, deleted: bool = False) -> I
 
 
 def check_file(
-    context: Context, place: Place, features: set[str], facts: list[Facts], ahead: ReadAhead
+    context: Context, place: EntryPlace, features: set[str], facts: list[Facts], ahead: ReadAhead
 ) -> tuple[list[Finding], str | None]:
     """Check a file.
 
@@ -240,7 +240,7 @@ def _beyond_us(location: str) -> Iterator[Finding]:
     )
 
 
-def _described(place: Place, opened: OpenedFile) -> Iterator[Finding]:
+def _described(place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
     """Find differences between the entry and the footer."""
     data_file = place.data_file
     if data_file.file_size_in_bytes != opened.size:

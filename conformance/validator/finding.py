@@ -13,7 +13,7 @@ from spec_ref.core.errors import NOT_GIVEN, Violation, abbreviated_repr
 
 
 @attrs.frozen
-class InFull:
+class Unabbreviated:
     """A value that is never abbreviated: the name of a file that a user has to find."""
 
     name: str
@@ -30,7 +30,13 @@ def finding(
     aspect: str = "",
 ) -> Finding:
     """Make a finding at one place; the requirement and the aspect identify the check."""
-    shown = None if found is NOT_GIVEN else repr(found.name) if isinstance(found, InFull) else abbreviated_repr(found)
+    shown = (
+        None
+        if found is NOT_GIVEN
+        else repr(found.name)
+        if isinstance(found, Unabbreviated)
+        else abbreviated_repr(found)
+    )
     return rated(
         Violation(
             requirement=code, message=message, aspect=aspect, path=path, found=shown, expected=expected, file=file

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, TypeVar
 
 from conformance.core.failures import NotExamined
-from conformance.validator.backend import Check, CheckBucket, Progress, Stopped, quiet
+from conformance.validator.backend import Check, CheckBucket, Progress, StageStopped, quiet
 from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
 from conformance.validator.process_isolation import IsolatedRunner, Lost, manifest_crash_finding
@@ -80,7 +80,7 @@ class Local:
         except (KeyboardInterrupt, NotExamined) as error:
             reason = str(error) if isinstance(error, NotExamined) else None
             self._spool.clear()  # the next table has nothing to do with these facts
-            raise Stopped([Findings(tally.findings()), *others], reason) from None
+            raise StageStopped([Findings(tally.findings()), *others], reason) from None
         return [Findings(tally.findings()), *others]
 
     def _results(

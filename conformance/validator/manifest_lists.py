@@ -25,7 +25,7 @@ from spec_ref.snapshots.snapshot import Snapshot
 
 
 @attrs.frozen
-class Listed:
+class SnapshotManifests:
     """The manifests of one snapshot."""
 
     snapshot_id: int
@@ -34,31 +34,31 @@ class Listed:
     """The manifests with their entries in the list; None if the list could not be read."""
 
 
-def check_list(context: Context, task: ListTask) -> Listed:
+def check_list(context: Context, task: ListTask) -> SnapshotManifests:
     """Read and check the manifest list of a snapshot."""
     snapshot, tally = task.snapshot, Tally()
     if snapshot.manifest_list is None:
         inline = tuple((location, None) for location in snapshot.manifests or ())
-        return Listed(snapshot.snapshot_id, (), inline)
+        return SnapshotManifests(snapshot.snapshot_id, (), inline)
     location = snapshot.manifest_list
     if isinstance(task.key, Finding):
-        return Listed(snapshot.snapshot_id, (task.key,) if task.checked else (), None)
+        return SnapshotManifests(snapshot.snapshot_id, (task.key,) if task.checked else (), None)
     try:
         data = within(context.file_seconds, location, lambda: read_bytes(location))
         if task.key is not None:
             data = decrypt_checked(data, task.key, location)
     except SpecError as error:
-        return Listed(snapshot.snapshot_id, (rated(error.violation),) if task.checked else (), None)
+        return SnapshotManifests(snapshot.snapshot_id, (rated(error.violation),) if task.checked else (), None)
     except FileAccessError as error:
         problem = finding(
             "SNP005", f"the manifest list cannot be read: {error.reason}", file=location, aspect="unreadable"
         )
-        return Listed(snapshot.snapshot_id, (problem,) if task.checked else (), None)
+        return SnapshotManifests(snapshot.snapshot_id, (problem,) if task.checked else (), None)
     try:
         manifests = read_manifest_list(data, format_version=context.metadata.format_version, file=location)
     except SpecError as error:
         tally.add([rated(attrs.evolve(error.violation, file=location))])
-        return Listed(snapshot.snapshot_id, tally.findings() if task.checked else (), None)
+        return SnapshotManifests(snapshot.snapshot_id, tally.findings() if task.checked else (), None)
     if task.checked:
         version = _written_version(data, snapshot, context.metadata.format_version)
         tally.add(
@@ -67,7 +67,7 @@ def check_list(context: Context, task: ListTask) -> Listed:
         tally.add(snapshot_findings(manifests, snapshot, location, version))
         tally.add(_adders(context, manifests, location, version))
     listed = tuple((manifest.manifest_path, manifest) for manifest in manifests)
-    return Listed(snapshot.snapshot_id, tally.findings(), listed)
+    return SnapshotManifests(snapshot.snapshot_id, tally.findings(), listed)
 
 
 def _written_version(data: bytes, snapshot: Snapshot, table: FormatVersion) -> FormatVersion:
@@ -177,7 +177,9 @@ _SAME = (
 """The fields that must be the same in every list that has a value for them, with the requirement."""
 
 
-def listed_otherwise(context: Context, tasks: Sequence[ListTask], lists: Sequence[Listed]) -> Iterator[Finding]:
+def listed_otherwise(
+    context: Context, tasks: Sequence[ListTask], lists: Sequence[SnapshotManifests]
+) -> Iterator[Finding]:
     """Find manifests whose entries in two lists differ, although files do not change (File System Operations).
 
     The lists are compared from the oldest snapshot on; those of unchecked parents only if versions are compared.
@@ -205,7 +207,7 @@ def listed_otherwise(context: Context, tasks: Sequence[ListTask], lists: Sequenc
 
 
 def _row_ids_assigned_again(
-    context: Context, pairs: Sequence[tuple[ListTask, Listed]], locations: Collection[str]
+    context: Context, pairs: Sequence[tuple[ListTask, SnapshotManifests]], locations: Collection[str]
 ) -> Iterator[Finding]:
     """Find manifests whose row ids differ from those that an older snapshot assigned (LIN026).
 
@@ -293,7 +295,7 @@ def _list_task(context: Context, snapshot_id: int, key_service: KeyService | Non
 
 
 def manifest_tasks(
-    context: Context, tasks: Sequence[ListTask], lists: Sequence[Listed]
+    context: Context, tasks: Sequence[ListTask], lists: Sequence[SnapshotManifests]
 ) -> tuple[tuple[ManifestTask, ...], Members]:
     """Return each manifest once, and the snapshots that have it.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.validator.file_places import Place
+from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import to_python_values
@@ -44,7 +44,7 @@ has no effect, like a delete whose row is gone."""
 class PartitionOfRows:
     """Checks that all rows have the partition values of the entry (PAR001), if the file has the source columns."""
 
-    def __init__(self, place: Place, columns: Mapping[int, tuple[tuple[int, ...], Type]]) -> None:
+    def __init__(self, place: EntryPlace, columns: Mapping[int, tuple[tuple[int, ...], Type]]) -> None:
         self.place = place
         is_data = place.data_file.content is FileContent.DATA
         compared = None if is_data else place.data_file.equality_ids  # other columns are ignored (DEL021)

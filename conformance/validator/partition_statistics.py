@@ -20,7 +20,7 @@ from conformance.table_io.reading import in_file
 from conformance.validator.check_results import Emitted, Facts, Findings, StatisticsRead
 from conformance.validator.context import Context, ManifestTask
 from conformance.validator.data_file_reader import OpenedFile, open_file
-from conformance.validator.finding import InFull, finding, from_violations
+from conformance.validator.finding import Unabbreviated, finding, from_violations
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.stall_timeout import Stalled, alive, within
 from conformance.validator.values import partition_values, same_type
@@ -242,7 +242,7 @@ def _not_read(context: Context, task: PartitionStatisticsTask, error: FileAccess
         f"the partition statistics file cannot be read: {error.reason}",
         file=context.metadata_location,
         path=f"/partition-statistics/{task.place}/statistics-path",
-        found=InFull(task.statistics.statistics_path),
+        found=Unabbreviated(task.statistics.statistics_path),
         aspect="unreadable",
     )
 

@@ -63,7 +63,7 @@ class Fact:
 
 
 @attrs.frozen
-class Reader:
+class EngineReadability:
     """One engine, and the facts that keep it from reading the table."""
 
     engine: str
@@ -139,11 +139,13 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def readers(features: Iterable[str]) -> tuple[Reader, ...]:
+def readers(features: Iterable[str]) -> tuple[EngineReadability, ...]:
     """Return, for every known engine, the features of a table that it cannot read."""
     present = frozenset(features)
     return tuple(
-        Reader(name, version, tuple(fact for fact in facts() if fact.engine == name and fact.feature in present))
+        EngineReadability(
+            name, version, tuple(fact for fact in facts() if fact.engine == name and fact.feature in present)
+        )
         for name, version in engines().items()
     )
 

@@ -22,7 +22,7 @@ from conformance.core.counts import plural
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
 from conformance.validator.deleted_positions import Origin, PerFile, mismatch, total_findings
-from conformance.validator.file_places import Place
+from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.manifests.entry import EntryStatus
@@ -121,7 +121,7 @@ def deleted_facts(
 class RowIds:
     """Collects the row ids of a file, stored or inherited, and checks them against the table (Row Lineage)."""
 
-    def __init__(self, context: Context, place: Place) -> None:
+    def __init__(self, context: Context, place: EntryPlace) -> None:
         self.context = context
         self.place = place
         self.rows = 0

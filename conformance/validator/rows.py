@@ -17,7 +17,7 @@ from conformance.core.counts import plural
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context
 from conformance.validator.data_file_reader import OpenedFile
-from conformance.validator.file_places import Place
+from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from conformance.validator.nested_bounds import Beyond
 from conformance.validator.partition_of_rows import PartitionOfRows, is_orc_second_off
@@ -37,7 +37,7 @@ from spec_ref.single_value.bounds import decode_bound
 FILE_PATH, POS = 2147483546, 2147483545
 
 
-def row_findings(context: Context, place: Place, opened: OpenedFile, facts: list[Facts]) -> list[Finding]:
+def row_findings(context: Context, place: EntryPlace, opened: OpenedFile, facts: list[Facts]) -> list[Finding]:
     """Return the findings about the rows of a file; the facts for rules over several files are added to `facts`.
 
     Raises:
@@ -88,7 +88,7 @@ class Batch:
 class _Checks:
     """The checks of one file, over its batches; metrics of a delete file are those of the deletes (DEL024)."""
 
-    def __init__(self, context: Context, place: Place, opened: OpenedFile, facts: list[Facts]) -> None:
+    def __init__(self, context: Context, place: EntryPlace, opened: OpenedFile, facts: list[Facts]) -> None:
         self.context = context
         self.place = place
         self.opened = opened
@@ -376,7 +376,7 @@ _POSITIONS = FileContent.POSITION_DELETES
 class _PositionDeletes:
     """Checks that a position delete file is sorted, and only about the file that it refers to."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EntryPlace) -> None:
         self.place = place
         keys = (ascending(FILE_PATH, STRING), ascending(POS, LONG))
         self.order = Ascending(keys)

@@ -11,7 +11,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.core.time_budget import FILE_SECONDS
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.tables import metadata_location
-from conformance.validator.backend import Backend, Stopped
+from conformance.validator.backend import Backend, StageStopped
 from conformance.validator.context import Context, Level
 from conformance.validator.readability import required_features
 from conformance.validator.stall_timeout import within
@@ -186,8 +186,8 @@ def validate(
         deep.run(chosen)
     except KeyboardInterrupt:
         complete = False
-    except (Stopped, NotExamined) as error:
-        complete, reason = False, error.reason if isinstance(error, Stopped) else str(error)
+    except (StageStopped, NotExamined) as error:
+        complete, reason = False, error.reason if isinstance(error, StageStopped) else str(error)
     tally.add(deep.tally.findings())
     return TableReport(
         location,

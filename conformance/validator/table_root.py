@@ -15,7 +15,14 @@ from contextlib import suppress
 from conformance.core.failures import NotExamined
 from conformance.core.json_text import parse_json
 from conformance.core.time_budget import FILE_SECONDS
-from conformance.table_io.file_access import FileMissing, Place, UnknownScheme, list_files, read_bytes, split_location
+from conformance.table_io.file_access import (
+    FileMissing,
+    StoreLocation,
+    UnknownScheme,
+    list_files,
+    read_bytes,
+    split_location,
+)
 from conformance.table_io.tables import HINT, MAX_HINT_BYTES
 from conformance.validator.finding import finding
 from conformance.validator.stall_timeout import within
@@ -81,7 +88,7 @@ def _begins_as_object(data: bytes) -> bool:
     return first.lstrip(b" \t\r\n").startswith(b"{")
 
 
-def normalize_location(location: str) -> Place | str:
+def normalize_location(location: str) -> StoreLocation | str:
     """Normalize a location, so that two spellings of one file are equal."""
     try:
         return split_location(location)

@@ -9,7 +9,7 @@ import attrs
 from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context
-from conformance.validator.finding import InFull, finding, from_violations
+from conformance.validator.finding import Unabbreviated, finding, from_violations
 from conformance.validator.stall_timeout import within
 from spec_ref.checks.findings import Finding
 from spec_ref.statistics.table import check_statistics_file
@@ -49,7 +49,7 @@ def _findings(context: Context, task: StatisticsTask) -> Iterator[Finding]:
             message,
             file=metadata,
             path=f"{path}/statistics-path",
-            found=InFull(location),
+            found=Unabbreviated(location),
             aspect="unreadable",
         )
         return

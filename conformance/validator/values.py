@@ -33,7 +33,7 @@ def same_type(found: Type, wanted: Type, version: FormatVersion) -> bool:
 
 
 @attrs.frozen
-class Otherwise:
+class StorageMismatch:
     """A way to store a column that readers take for a column of another type."""
 
     wanted: Collection[str]
@@ -54,56 +54,58 @@ GEOSPATIAL = ("geometry", "geography")
 MICROS, NANOS = ("timestamp", "timestamptz"), ("timestamp_ns", "timestamptz_ns")
 PARQUET, ORC, AVRO = FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO
 
-OTHERWISE = (
-    Otherwise(
+STORAGE_MISMATCHES = (
+    StorageMismatch(
         GEOSPATIAL,
         ("binary",),
         {PARQUET: "PQT005", ORC: "ORC005", AVRO: None},  # as AVR012
         "a geospatial column is stored as plain bytes",
         "the annotation {}",
     ),
-    Otherwise(GEOSPATIAL, ("string",), {AVRO: "AVR012"}, "a geospatial column is stored as text", "bytes of WKB"),
-    Otherwise(
+    StorageMismatch(GEOSPATIAL, ("string",), {AVRO: "AVR012"}, "a geospatial column is stored as text", "bytes of WKB"),
+    StorageMismatch(
         ("uuid",),
         ("fixed[16]",),
         {PARQUET: "PQT004"},
         "a column of UUIDs is stored as plain bytes",
         "the annotation {}",
     ),
-    Otherwise(
+    StorageMismatch(
         ("unknown",),
         None,
         {PARQUET: "PQT006", ORC: "ORC005", AVRO: "AVR010"},
         "a column of type unknown is stored",
         "no such column",
     ),
-    Otherwise(("date",), ("int",), {AVRO: "AVR007"}, "a date is stored as a plain number", "the logical type date"),
-    Otherwise(
+    StorageMismatch(
+        ("date",), ("int",), {AVRO: "AVR007"}, "a date is stored as a plain number", "the logical type date"
+    ),
+    StorageMismatch(
         ("time",), ("long",), {AVRO: "AVR007"}, "a time is stored as a plain number", "the logical type time-micros"
     ),
-    Otherwise(
+    StorageMismatch(
         MICROS,
         ("long", *MICROS, *NANOS),
         {AVRO: "AVR007"},
         "a timestamp is stored as another type",
         "the logical type timestamp-micros with the adjust-to-utc of {}",
     ),
-    Otherwise(
+    StorageMismatch(
         NANOS,
         ("long", *MICROS, *NANOS),
         {AVRO: "AVR008"},
         "a timestamp is stored as another type",
         "the logical type timestamp-nanos with the adjust-to-utc of {}",
     ),
-    Otherwise(
+    StorageMismatch(
         (*MICROS, *NANOS),
         (*MICROS, *NANOS),
         {ORC: "ORC003"},
         "a timestamp is stored as another type",
         "the ORC type and unit of {}",
     ),
-    Otherwise(("map",), ("list",), {AVRO: "AVR004"}, "a map is stored as a plain list", "the logical type map"),
-    Otherwise(
+    StorageMismatch(("map",), ("list",), {AVRO: "AVR004"}, "a map is stored as a plain list", "the logical type map"),
+    StorageMismatch(
         ("variant",),
         ("struct",),
         {AVRO: "AVR011"},
@@ -116,7 +118,7 @@ OTHERWISE = (
 
 def stored_otherwise(found: Type, wanted: Type, file_format: FileFormat) -> tuple[Violation, ...] | None:
     """Return the violations of a column that is stored like another type; None if it simply has another type."""
-    for row in OTHERWISE:
+    for row in STORAGE_MISMATCHES:
         fits = kind(wanted) in row.wanted and (row.found is None or not {kind(found), str(found)}.isdisjoint(row.found))
         if fits and file_format in row.codes:
             expected = row.expected.format(kind(wanted).upper())

@@ -13,7 +13,7 @@ from conformance.table_io.encryption import UnsupportedEncryption, decrypt_check
 from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context
-from conformance.validator.file_places import Place, damaged, encrypted, not_read, wrong_size
+from conformance.validator.file_places import EntryPlace, damaged, encrypted, not_read, wrong_size
 from conformance.validator.finding import from_violations, rated
 from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.row_ids import deleted_facts
@@ -25,7 +25,7 @@ from spec_ref.manifests.data_file import DataFile
 from spec_ref.statistics.puffin_checks import check_puffin, check_reference
 
 
-def vector_facts(context: Context, place: Place, file: PuffinFile, kind: str) -> Iterator[Facts]:
+def vector_facts(context: Context, place: EntryPlace, file: PuffinFile, kind: str) -> Iterator[Facts]:
     """Yield the positions of a vector; none if it cannot be read, which its own checks report."""
     mine = _find_blob(file, place.data_file)
     if mine is None:
@@ -75,7 +75,7 @@ def puffin_writer(data_file: DataFile) -> str | None:
     return created_by
 
 
-def vector_findings(context: Context, place: Place, facts: list[Facts], ahead: ReadAhead) -> Iterator[Finding]:
+def vector_findings(context: Context, place: EntryPlace, facts: list[Facts], ahead: ReadAhead) -> Iterator[Finding]:
     """Check a deletion vector, its entry and its Puffin file; facts for rules over several files go to ``facts``."""
     data_file = place.data_file
     location = data_file.file_path

@@ -29,7 +29,7 @@ TypedValue = tuple[str, Any]
 
 
 @frozen(order=True)
-class Cell:
+class CoverageCell:
     """A class of values of a type that an operation must get in some vector."""
 
     operation: str
@@ -56,12 +56,12 @@ class AwkwardValues:
     operations: Mapping[str, tuple[str, ...]] = field(hash=False)
     explained: tuple[Explanation, ...]
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[CoverageCell]:
         """Yield every operation with every class of each of its types."""
         for operation, types in self.operations.items():
             for type_ in types:
                 for value_class in self.classes[type_]:
-                    yield Cell(operation, type_, value_class)
+                    yield CoverageCell(operation, type_, value_class)
 
 
 @cache
@@ -78,7 +78,7 @@ def awkward_values(path: Path = TABLE) -> AwkwardValues:
     )
 
 
-def covered_cells(table: AwkwardValues, operation: str, vector: Mapping[str, Any]) -> set[Cell]:
+def covered_cells(table: AwkwardValues, operation: str, vector: Mapping[str, Any]) -> set[CoverageCell]:
     """Return the cells that one vector covers.
 
     Args:
@@ -89,12 +89,12 @@ def covered_cells(table: AwkwardValues, operation: str, vector: Mapping[str, Any
     extract = EXTRACTORS.get(operation)
     if extract is None:
         return set()
-    found: set[Cell] = set()
+    found: set[CoverageCell] = set()
     for name, type_, value in extract(vector["args"], list(_answers(vector["expect"]))):
         if type_ in table.operations.get(name, ()):
             text = str(value)
             found |= {
-                Cell(name, type_, value_class)
+                CoverageCell(name, type_, value_class)
                 for value_class, pattern in table.classes[type_].items()
                 if pattern.search(text)
             }

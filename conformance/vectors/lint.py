@@ -23,7 +23,7 @@ from conformance.core.json_text import parse_json, shorten
 from conformance.operations.registry import OPERATIONS, ROLES
 from conformance.vectors import SCHEMA, shipped
 from conformance.vectors.awkward_values import TABLE, awkward_values, complaints
-from spec_ref.requirements import Level, contradictions, register
+from spec_ref.requirements import RequirementLevel, contradictions, register
 
 HEAD = ("suite", "operation", "section")
 MEMBERS = ("id", "requirements", "versions", "args", "expect", "origin", "note", "contradiction", "section", "tags")
@@ -51,7 +51,7 @@ _PLACE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 
 
 @frozen(order=True)
-class Finding:
+class LintFinding:
     """A problem in a vector file."""
 
     file: str
@@ -76,11 +76,11 @@ class VectorFile:
     text: str
     document: dict[str, Any]
 
-    def finding(self, path: JsonPath, message: str) -> Finding:
+    def finding(self, path: JsonPath, message: str) -> LintFinding:
         """Return a finding at a place in the document."""
         at = offset(self.text, path)
         line_start = self.text.rfind("\n", 0, at) + 1
-        return Finding(str(self.path), self.text.count("\n", 0, at) + 1, at - line_start + 1, message)
+        return LintFinding(str(self.path), self.text.count("\n", 0, at) + 1, at - line_start + 1, message)
 
 
 def canonical(document: dict[str, Any]) -> str:
@@ -93,7 +93,7 @@ def canonical(document: dict[str, Any]) -> str:
     return "\n".join([*lines, ",\n".join(rows), "  ]", "}", ""])
 
 
-def lint(paths: Iterable[Path], schema: Path) -> list[Finding]:
+def lint(paths: Iterable[Path], schema: Path) -> list[LintFinding]:
     """Return all findings of some files, in the order of files and lines.
 
     Args:
@@ -101,11 +101,11 @@ def lint(paths: Iterable[Path], schema: Path) -> list[Finding]:
         schema: the JSON Schema of vector files.
     """
     check = jsonschema_rs.validator_for(parse_json(schema.read_bytes()))
-    findings: list[Finding] = []
+    findings: list[LintFinding] = []
     files: list[VectorFile] = []
     for path in paths:
         read = _read(path)
-        if isinstance(read, Finding):
+        if isinstance(read, LintFinding):
             findings.append(read)
             continue
         of_form = [
@@ -120,20 +120,20 @@ def lint(paths: Iterable[Path], schema: Path) -> list[Finding]:
     return sorted(findings)
 
 
-def _read(path: Path) -> VectorFile | Finding:
+def _read(path: Path) -> VectorFile | LintFinding:
     try:
         data = path.read_bytes()
         document = parse_json(data)
     except OSError as error:
-        return Finding(str(path), 1, 1, f"cannot be read: {error.strerror}", fatal=True)
+        return LintFinding(str(path), 1, 1, f"cannot be read: {error.strerror}", fatal=True)
     except ValueError as error:
         match = _PLACE.fullmatch(str(error))
         message, line, column = match.groups() if match else (str(error), "1", "1")
-        return Finding(str(path), int(line), int(column), f"broken JSON: {message}", fatal=True)
+        return LintFinding(str(path), int(line), int(column), f"broken JSON: {message}", fatal=True)
     return VectorFile(path, data.decode(), document)
 
 
-def _file_findings(file: VectorFile) -> Iterator[Finding]:
+def _file_findings(file: VectorFile) -> Iterator[LintFinding]:
     """Yield the findings of one file that conforms to the schema."""
     document = file.document
     if document["suite"] != file.path.parent.name:
@@ -178,7 +178,7 @@ def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> It
     outcomes = vector["expect"].get("any_of", [vector["expect"]])
     if known and all("error" in outcome for outcome in outcomes):
         roles = OPERATIONS[operation].roles
-        musts = [requirement for requirement in known if requirement.level is Level.MUST]
+        musts = [requirement for requirement in known if requirement.level is RequirementLevel.MUST]
         bound = {role for requirement in musts for party in requirement.binds for role in ROLES[party]}
         if not bound & roles and not any(requirement.code in NOTHING_TO_ANSWER for requirement in known):
             who = " or ".join(sorted(roles))
@@ -187,7 +187,7 @@ def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> It
         yield ("origin",), "the origin is our own code: a value is not its own proof"
 
 
-def _misformatted(file: VectorFile, expected: str) -> Finding:
+def _misformatted(file: VectorFile, expected: str) -> LintFinding:
     """Return a finding where the text first differs from the canonical form."""
     lines, wanted = list(io.StringIO(file.text, newline="\n")), list(io.StringIO(expected, newline="\n"))
     same = 0
@@ -196,10 +196,12 @@ def _misformatted(file: VectorFile, expected: str) -> Finding:
     left, right = (rows[same] if same < len(rows) else "" for rows in (lines, wanted))
     shorter = min(len(left), len(right))
     column = next((at for at in range(shorter) if left[at] != right[at]), shorter)
-    return Finding(str(file.path), same + 1, column + 1, "not formatted as vector files are (see vectors/README.md)")
+    return LintFinding(
+        str(file.path), same + 1, column + 1, "not formatted as vector files are (see vectors/README.md)"
+    )
 
 
-def _twice(files: list[VectorFile]) -> Iterator[Finding]:
+def _twice(files: list[VectorFile]) -> Iterator[LintFinding]:
     """Yield repeated ids and requests; requests of another project's cases may be repeated."""
     ids: dict[str, Path] = {}
     questions: dict[str, str] = {}
@@ -219,7 +221,7 @@ def _twice(files: list[VectorFile]) -> Iterator[Finding]:
             questions.setdefault(question, vector["id"])
 
 
-def uncovered_values(paths: Iterable[Path]) -> list[Finding]:
+def uncovered_values(paths: Iterable[Path]) -> list[LintFinding]:
     """Return findings for awkward values that an operation gets in no vector, and for unneeded reasons.
 
     Args:
@@ -227,7 +229,7 @@ def uncovered_values(paths: Iterable[Path]) -> list[Finding]:
     """
     documents = [parse_json(path.read_bytes()) for path in paths]
     vectors = [(document["operation"], vector) for document in documents for vector in document["vectors"]]
-    return [Finding(str(TABLE), 1, 1, complaint) for complaint in complaints(vectors, awkward_values())]
+    return [LintFinding(str(TABLE), 1, 1, complaint) for complaint in complaints(vectors, awkward_values())]
 
 
 def _vector_files(targets: list[Path]) -> Iterator[Path]:
@@ -247,11 +249,11 @@ def _find_schema(files: list[Path]) -> Path:
 NO_FILES = "no vector files in it"
 
 
-def lint_files(targets: list[Path]) -> list[Finding]:
+def lint_files(targets: list[Path]) -> list[LintFinding]:
     """Return the findings of vector files and folders of them."""
     files = list(_vector_files(targets))
     if not files:
-        return [Finding(str(targets[0]), 1, 1, NO_FILES, fatal=True, of_usage=True)]
+        return [LintFinding(str(targets[0]), 1, 1, NO_FILES, fatal=True, of_usage=True)]
     findings = lint(files, _find_schema(files))
     if not findings and shipped().resolve() in [target.resolve() for target in targets]:
         findings += uncovered_values(files)

@@ -20,7 +20,7 @@ import rtoml
 
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
-from spec_ref.requirements import Level, check_id, register
+from spec_ref.requirements import RequirementLevel, check_id, register
 
 LEVELS = ("metadata", "manifests", "files", "rows", "diff")
 """The depth of a check; those of ``diff`` compare two versions of one table."""
@@ -28,7 +28,11 @@ LEVELS = ("metadata", "manifests", "files", "rows", "diff")
 SCOPES = ("field", "document", "file", "several files")
 """What a check reads together."""
 
-_SEVERITIES = {Level.MUST: Severity.ERROR, Level.SHOULD: Severity.WARNING, Level.MAY: Severity.INFO}
+_SEVERITIES = {
+    RequirementLevel.MUST: Severity.ERROR,
+    RequirementLevel.SHOULD: Severity.WARNING,
+    RequirementLevel.MAY: Severity.INFO,
+}
 
 
 @attrs.frozen

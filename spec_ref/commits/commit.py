@@ -29,7 +29,7 @@ from spec_ref.commits.manifests import CommitManifests
 from spec_ref.commits.payloads import FileKind
 from spec_ref.commits.reading import MetadataFileCache
 from spec_ref.commits.retries import RetryPolicy, read_retry_policy
-from spec_ref.commits.tables import Table
+from spec_ref.commits.tables import TableKind
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.snapshots.snapshot import Snapshot
@@ -137,7 +137,7 @@ class _Attempt:
 class _Work:
     """The state that a commit keeps over its attempts."""
 
-    def __init__(self, change: Change, table: Table, name: str, snapshot_id: int) -> None:
+    def __init__(self, change: Change, table: TableKind, name: str, snapshot_id: int) -> None:
         self.change = change
         self.table = table
         self.name = name
@@ -146,7 +146,7 @@ class _Work:
 
 
 def commit(
-    change: Change, table: Table, *, base: Base | None = None, policy: RetryPolicy | None = None
+    change: Change, table: TableKind, *, base: Base | None = None, policy: RetryPolicy | None = None
 ) -> Steps[CommitResult]:
     """Commit a change.
 

@@ -14,7 +14,7 @@ from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate, evaluate
 from spec_ref.expressions.metrics_evaluation import Metrics, evaluate_metrics
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
-from spec_ref.expressions.stats_evaluation import Outcome
+from spec_ref.expressions.stats_evaluation import StatsOutcome
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -38,7 +38,7 @@ def bound_filter(predicate: Any, metadata: TableMetadata) -> BoundPredicate:
     return bind(predicate, metadata.current_schema)
 
 
-def evaluate_file(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpec) -> Outcome:
+def evaluate_file(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpec) -> StatsOutcome:
     """Evaluate a predicate on the partition and the metrics of a file.
 
     Args:
@@ -55,7 +55,7 @@ def evaluate_file(predicate: BoundPredicate, data_file: DataFile, spec: Partitio
     """
     metrics = Metrics(**{name: getattr(data_file, name) for name in _METRICS})
     by_metrics = evaluate_metrics(predicate, metrics)
-    return Outcome(
+    return StatsOutcome(
         might_match=by_metrics.might_match and evaluate(inclusive_projection(predicate, spec), data_file.partition),
         might_fail=by_metrics.might_fail and not evaluate(strict_projection(predicate, spec), data_file.partition),
     )

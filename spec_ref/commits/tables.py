@@ -52,7 +52,7 @@ def is_compressed(metadata: TableMetadata) -> bool:
     return metadata.properties.get(COMPRESSION, "none").lower() == "gzip"
 
 
-class Table(Protocol):
+class TableKind(Protocol):
     """A kind of table: the names of its metadata files, and how to find out the result of a swap."""
 
     def new_metadata_location(
@@ -133,7 +133,7 @@ class MetastoreTable:
             metadata: the content of that file.
 
         Returns:
-            As `Table.is_committed`.
+            As `TableKind.is_committed`.
 
         Yields:
             The effects to perform; their answers are sent back.
@@ -195,7 +195,7 @@ class FileSystemTable:
             metadata: the content of that file.
 
         Returns:
-            As `Table.is_committed`.
+            As `TableKind.is_committed`.
 
         Yields:
             The effects to perform; their answers are sent back.

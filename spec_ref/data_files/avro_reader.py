@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from spec_ref.avro_mapping.schema import entry_fields, split_optional, type_from_avro
 from spec_ref.columnar.arrow_types import ArrowColumn as ArrowColumn
-from spec_ref.columnar.encodings.avro.batches import Layout, Part
+from spec_ref.columnar.encodings.avro.batches import DecompressedBlock, Layout
 from spec_ref.columnar.encodings.avro.batches import batches as grouped
 from spec_ref.columnar.encodings.avro.columns import (
     DecodedColumn,
@@ -83,7 +83,7 @@ def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[Written
         skipped = {field.id for field in struct.fields if field.name not in columns}
         layout = Layout(schema, lazy=skipped if own else ())
         first = 0
-        for parts in grouped(Part(count, payload) for count, payload in container.payloads()):
+        for parts in grouped(DecompressedBlock(count, payload) for count, payload in container.payloads()):
             column = layout.decode(parts, REQUIREMENT, first)
             first += column.length
             yield from slice_batch(_batch(schema, wanted, column), rows)

@@ -14,7 +14,7 @@ from spec_ref.core.errors import error_path
 from spec_ref.core.records import record
 from spec_ref.data_types.types import Type, is_primitive, kind
 from spec_ref.expressions.bound import BoundPredicate, BoundReference, has_nan
-from spec_ref.expressions.stats_evaluation import UNKNOWN_STATS, Outcome, TermStats, evaluate_stats
+from spec_ref.expressions.stats_evaluation import UNKNOWN_STATS, StatsOutcome, TermStats, evaluate_stats
 from spec_ref.single_value.bounds import decode_bound
 
 _NO_BOUNDS = frozenset({"unknown", "geometry", "geography"})
@@ -37,7 +37,7 @@ class Metrics:
     upper_bounds: Mapping[int, bytes] | None = None
 
 
-def evaluate_metrics(predicate: BoundPredicate, metrics: Metrics) -> Outcome:
+def evaluate_metrics(predicate: BoundPredicate, metrics: Metrics) -> StatsOutcome:
     """Evaluate a predicate on the metrics of a file.
 
     Args:
@@ -52,7 +52,7 @@ def evaluate_metrics(predicate: BoundPredicate, metrics: Metrics) -> Outcome:
             one that can be promoted to it.
     """
     if metrics.record_count == 0:
-        return Outcome(might_match=False, might_fail=False)
+        return StatsOutcome(might_match=False, might_fail=False)
     return evaluate_stats(predicate, lambda reference: column_stats(reference, metrics))
 
 
@@ -157,7 +157,7 @@ class PartitionSummary(Protocol):
 
 def evaluate_summaries(
     projected: BoundPredicate, summaries: Sequence[PartitionSummary] | None, field_ids: Sequence[int]
-) -> Outcome:
+) -> StatsOutcome:
     """Evaluate a partition predicate on the field summaries of a manifest.
 
     A manifest may be skipped if the inclusive projection of the filter might not match any partition (SCN002).

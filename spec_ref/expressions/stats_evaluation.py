@@ -1,7 +1,7 @@
 """The algebra of scan planning: evaluate a predicate over many rows at once, given facts about them (Scan Planning).
 
 Of the rows of a file or a partition only facts are known: whether some are null, the bounds of the others. A predicate
-then has an `Outcome` of two flags, whether some row might match and whether some row might fail:
+then has an `StatsOutcome` of two flags, whether some row might match and whether some row might fail:
 
 ===========  ==========  ==========================================
 might match  might fail  meaning
@@ -46,18 +46,18 @@ from spec_ref.partitioning.transforms import Bucket
 
 
 @record
-class Outcome:
+class StatsOutcome:
     """Whether a predicate might match and might fail, for the rows that facts are known about."""
 
     might_match: bool
     might_fail: bool
 
-    def opposite(self) -> Outcome:
+    def opposite(self) -> StatsOutcome:
         """Negate the outcome."""
-        return Outcome(self.might_fail, self.might_match)
+        return StatsOutcome(self.might_fail, self.might_match)
 
 
-UNKNOWN_OUTCOME = Outcome(might_match=True, might_fail=True)
+UNKNOWN_OUTCOME = StatsOutcome(might_match=True, might_fail=True)
 
 
 @record
@@ -101,7 +101,7 @@ def usable_bounds(facts: TermStats) -> TermStats:
     return evolve(facts, lower=None, upper=None) if spoiled or inverted else facts
 
 
-def evaluate_stats(predicate: BoundPredicate, facts_of: Callable[[BoundReference], TermStats]) -> Outcome:
+def evaluate_stats(predicate: BoundPredicate, facts_of: Callable[[BoundReference], TermStats]) -> StatsOutcome:
     """Evaluate a predicate on what is known about the fields that it refers to.
 
     Args:
@@ -113,27 +113,27 @@ def evaluate_stats(predicate: BoundPredicate, facts_of: Callable[[BoundReference
     """
     match predicate:
         case Constant(value):
-            return Outcome(might_match=value, might_fail=not value)
+            return StatsOutcome(might_match=value, might_fail=not value)
         case Not(child):
             return evaluate_stats(child, facts_of).opposite()
         case And(left, right):
             first, second = evaluate_stats(left, facts_of), evaluate_stats(right, facts_of)
-            return Outcome(first.might_match and second.might_match, first.might_fail or second.might_fail)
+            return StatsOutcome(first.might_match and second.might_match, first.might_fail or second.might_fail)
         case Or(left, right):
             first, second = evaluate_stats(left, facts_of), evaluate_stats(right, facts_of)
-            return Outcome(first.might_match or second.might_match, first.might_fail and second.might_fail)
+            return StatsOutcome(first.might_match or second.might_match, first.might_fail and second.might_fail)
         case BoundTermComparison():
             return UNKNOWN_OUTCOME
         case _:
             return _leaf_outcome(predicate, _term_stats(predicate.term, facts_of))
 
 
-def _leaf_outcome(leaf: Leaf, facts: TermStats) -> Outcome:
+def _leaf_outcome(leaf: Leaf, facts: TermStats) -> StatsOutcome:
     ordinary = _ordinary(leaf, facts.lower, facts.upper)
     null = evaluate_leaf(leaf, None)
     nan = evaluate_leaf(leaf, float("nan")) if has_nan(leaf.term.type) else null
     might_be_nan = facts.nan and has_nan(leaf.term.type)
-    return Outcome(
+    return StatsOutcome(
         (facts.null and null) or (might_be_nan and nan) or (facts.ordinary and ordinary.might_match),
         (facts.null and not null) or (might_be_nan and not nan) or (facts.ordinary and ordinary.might_fail),
     )
@@ -144,31 +144,31 @@ def _leaf_outcome(leaf: Leaf, facts: TermStats) -> Outcome:
 _O = Operation
 
 
-def _below(lower: Any, upper: Any, value: Any) -> Outcome:
+def _below(lower: Any, upper: Any, value: Any) -> StatsOutcome:
     """``x < value``."""
-    return Outcome(lower is None or lower < value, upper is None or upper >= value)
+    return StatsOutcome(lower is None or lower < value, upper is None or upper >= value)
 
 
-def _not_above(lower: Any, upper: Any, value: Any) -> Outcome:
+def _not_above(lower: Any, upper: Any, value: Any) -> StatsOutcome:
     """``x <= value``."""
-    return Outcome(lower is None or lower <= value, upper is None or upper > value)
+    return StatsOutcome(lower is None or lower <= value, upper is None or upper > value)
 
 
-def _among(lower: Any, upper: Any, *values: Any) -> Outcome:
+def _among(lower: Any, upper: Any, *values: Any) -> StatsOutcome:
     """``x IN (values)``. Where both bounds are one value, every value of the column is that one."""
     inside = any((lower is None or lower <= value) and (upper is None or value <= upper) for value in values)
     one = lower is not None and upper is not None and lower == upper
-    return Outcome(inside, not (one and any(lower == value for value in values)))
+    return StatsOutcome(inside, not (one and any(lower == value for value in values)))
 
 
-def _prefixed(lower: Any, upper: Any, prefix: str) -> Outcome:
+def _prefixed(lower: Any, upper: Any, prefix: str) -> StatsOutcome:
     """``x STARTS WITH prefix``: the strings with a prefix lie side by side."""
     might_match = (lower is None or lower[: len(prefix)] <= prefix) and (upper is None or upper >= prefix)
     surely = lower is not None and upper is not None and lower.startswith(prefix) and upper.startswith(prefix)
-    return Outcome(might_match, not surely)
+    return StatsOutcome(might_match, not surely)
 
 
-_COMPARED: dict[Operation, Callable[[Any, Any, Any], Outcome]] = {
+_COMPARED: dict[Operation, Callable[[Any, Any, Any], StatsOutcome]] = {
     _O.LT: _below,
     _O.LT_EQ: _not_above,
     _O.GT: lambda lower, upper, value: _not_above(lower, upper, value).opposite(),
@@ -179,15 +179,15 @@ _COMPARED: dict[Operation, Callable[[Any, Any, Any], Outcome]] = {
     _O.NOT_STARTS_WITH: lambda lower, upper, prefix: _prefixed(lower, upper, prefix).opposite(),
 }
 
-_TESTED: dict[Operation, Outcome] = {
-    _O.IS_NULL: Outcome(might_match=False, might_fail=True),
-    _O.NOT_NULL: Outcome(might_match=True, might_fail=False),
-    _O.IS_NAN: Outcome(might_match=False, might_fail=True),
-    _O.NOT_NAN: Outcome(might_match=True, might_fail=False),
+_TESTED: dict[Operation, StatsOutcome] = {
+    _O.IS_NULL: StatsOutcome(might_match=False, might_fail=True),
+    _O.NOT_NULL: StatsOutcome(might_match=True, might_fail=False),
+    _O.IS_NAN: StatsOutcome(might_match=False, might_fail=True),
+    _O.NOT_NAN: StatsOutcome(might_match=True, might_fail=False),
 }
 
 
-def _ordinary(leaf: Leaf, lower: Any, upper: Any) -> Outcome:
+def _ordinary(leaf: Leaf, lower: Any, upper: Any) -> StatsOutcome:
     match leaf:
         case BoundTest(operation):
             return _TESTED[operation]

@@ -27,7 +27,7 @@ from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import CONTENTS, HEADER, Header, Manifest
 from spec_ref.manifests.manifest_file_checks import ManifestTotals, finding_at, manifest_file_findings, violation_at
 from spec_ref.manifests.reader import read_manifest
-from spec_ref.manifests.rules import Context
+from spec_ref.manifests.rules import EntryContext
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import Schema
 
@@ -87,7 +87,7 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
     for problem in schema_faults(ManifestEntry, manifest.record, version, partition):
         if problem.aspect != LEFT_OUT or problem.requirement in INHERITED:
             yield to_finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
-    context = Context(version, manifest.content)
+    context = EntryContext(version, manifest.content)
     types = {column.id: column.type for column in (given or schema).columns()} if given or schema else {}
     listed = manifest.manifest_file
     totals = ManifestTotals.for_partition(partition)
@@ -127,7 +127,7 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
 
 
 def _entry_findings(
-    entry: ManifestEntry, number: int, context: Context, types: Mapping[int, Type]
+    entry: ManifestEntry, number: int, context: EntryContext, types: Mapping[int, Type]
 ) -> Iterator[Finding]:
     for problem in entry_problems(entry, context, types):
         yield to_finding(attrs.evolve(problem, path=f"/{number}{problem.path}"))

@@ -18,14 +18,14 @@ from spec_ref.core.versions import REQUIRED
 from spec_ref.data_types.types import Type, VariantType, is_primitive, kind
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.metrics import column_bound
-from spec_ref.manifests.rules import Context, broken_rules
+from spec_ref.manifests.rules import EntryContext, broken_rules
 from spec_ref.single_value.binary import minimal_twos_complement
 from spec_ref.single_value.variant_bounds import check_same_types
 
 SNAPSHOT_RULE = field_rules(ManifestEntry)["snapshot_id"]
 
 
-def entry_problems(entry: ManifestEntry, context: Context, types: Mapping[int, Type]) -> Iterator[Violation]:
+def entry_problems(entry: ManifestEntry, context: EntryContext, types: Mapping[int, Type]) -> Iterator[Violation]:
     """Find what is wrong with an entry.
 
     Args:
@@ -43,7 +43,7 @@ def entry_problems(entry: ManifestEntry, context: Context, types: Mapping[int, T
     yield from _bounds(entry, types)
 
 
-def _snapshot(entry: ManifestEntry, context: Context) -> Iterator[Violation]:
+def _snapshot(entry: ManifestEntry, context: EntryContext) -> Iterator[Violation]:
     """Find a required snapshot id that some writers of v1 leave null; readers let it be inherited."""
     if entry.snapshot_id is None and SNAPSHOT_RULE.write(context.version) is REQUIRED:
         yield Violation(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from spec_ref.core.errors import SpecError, spec_error
-from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, Data, Limits, open_container
+from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, ContainerLimits, Data, open_container
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, manifest_schema, read_header
 from spec_ref.partitioning.spec import PartitionSpec
@@ -19,7 +19,7 @@ def read_manifest(
     manifest_file: ManifestFile | None = None,
     specs: Mapping[int, PartitionSpec] | None = None,
     file: str | None = None,
-    limits: Limits = LIMITS,
+    limits: ContainerLimits = LIMITS,
 ) -> Manifest:
     """Open a manifest of any format version.
 

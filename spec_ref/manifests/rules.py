@@ -33,7 +33,7 @@ CONTENTS_OF = {
 
 
 @attrs.frozen
-class Context:
+class EntryContext:
     """The table and the manifest that an entry belongs to."""
 
     version: FormatVersion
@@ -51,7 +51,7 @@ class BrokenPlace:
     aspect: str = ""
 
 
-Find: TypeAlias = Callable[[ManifestEntry, Context], BrokenPlace | None]
+Find: TypeAlias = Callable[[ManifestEntry, EntryContext], BrokenPlace | None]
 
 
 @attrs.frozen
@@ -65,7 +65,7 @@ class EntryRule:
     """Whether the writer refuses it; otherwise the spec only advises against it, or engines are known to do it
     harmlessly."""
 
-    def violation(self, entry: ManifestEntry, context: Context) -> Violation | None:
+    def violation(self, entry: ManifestEntry, context: EntryContext) -> Violation | None:
         """Check an entry.
 
         Args:
@@ -89,7 +89,7 @@ class EntryRule:
         )
 
 
-def _same_content(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _same_content(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     allowed = CONTENTS_OF[context.content]
     if entry.data_file.content in allowed:
         return None
@@ -102,7 +102,7 @@ def _same_content(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     )
 
 
-def _no_deletes_in_v1(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _no_deletes_in_v1(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     if DELETE_FILES.is_supported(context.version) or entry.data_file.content is FileContent.DATA:
         return None
     return BrokenPlace(
@@ -110,7 +110,7 @@ def _no_deletes_in_v1(entry: ManifestEntry, context: Context) -> BrokenPlace | N
     )
 
 
-def _explicit_numbers(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _explicit_numbers(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     if entry.status is EntryStatus.ADDED:
         return None
     for name in ("sequence_number", "file_sequence_number"):
@@ -121,14 +121,14 @@ def _explicit_numbers(entry: ManifestEntry, context: Context) -> BrokenPlace | N
     return None
 
 
-def _new_file_inherits(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _new_file_inherits(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     if entry.status is not EntryStatus.ADDED or entry.file_sequence_number is None:
         return None
     message = "an added file must inherit its file sequence number"
     return BrokenPlace("/file_sequence_number", message, entry.file_sequence_number, "null")
 
 
-def _deleted_has_snapshot(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _deleted_has_snapshot(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     if entry.status is not EntryStatus.DELETED or entry.snapshot_id is not None:
         return None
     return BrokenPlace(
@@ -139,21 +139,21 @@ def _deleted_has_snapshot(entry: ManifestEntry, context: Context) -> BrokenPlace
     )
 
 
-def _new_file_without_row_id(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _new_file_without_row_id(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     row_id = entry.data_file.first_row_id
     if entry.status is not EntryStatus.ADDED or row_id is None or entry.data_file.content is not FileContent.DATA:
         return None
     return BrokenPlace("/data_file/first_row_id", "a new file must inherit its first row id", row_id, "null")
 
 
-def _delete_file_without_row_id(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _delete_file_without_row_id(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     row_id = entry.data_file.first_row_id
     if entry.data_file.content is FileContent.DATA or row_id is None:
         return None
     return BrokenPlace("/data_file/first_row_id", "a delete file must not have a first row id", row_id, "null")
 
 
-def _equality_ids(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _equality_ids(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     equality = entry.data_file.content is FileContent.EQUALITY_DELETES
     ids = entry.data_file.equality_ids
     if equality and not ids:
@@ -163,7 +163,7 @@ def _equality_ids(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
     return None
 
 
-def _no_equality_ids(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _no_equality_ids(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     ids = entry.data_file.equality_ids
     if entry.data_file.content is FileContent.EQUALITY_DELETES or ids is None:
         return None
@@ -176,7 +176,7 @@ def _no_equality_ids(entry: ManifestEntry, context: Context) -> BrokenPlace | No
     )
 
 
-def _sort_order_of_position_deletes(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _sort_order_of_position_deletes(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     sort_order = entry.data_file.sort_order_id
     if entry.data_file.content is not FileContent.POSITION_DELETES or sort_order is None:
         return None
@@ -185,21 +185,21 @@ def _sort_order_of_position_deletes(entry: ManifestEntry, context: Context) -> B
     )
 
 
-def _ascending_offsets(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _ascending_offsets(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     offsets = entry.data_file.split_offsets
     if offsets is None or all(one < other for one, other in itertools.pairwise(offsets)):
         return None
     return BrokenPlace("/data_file/split_offsets", "the split offsets do not ascend", offsets, aspect="unordered")
 
 
-def _empty_offsets(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _empty_offsets(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     if entry.data_file.split_offsets != ():
         return None
     return BrokenPlace("/data_file/split_offsets", "the list of split offsets is empty", (), "null", aspect="empty")
 
 
 def _not_negative(name: str) -> Find:
-    def find(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+    def find(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
         value = getattr(entry.data_file, name)
         if value is None or value >= 0:
             return None
@@ -209,7 +209,7 @@ def _not_negative(name: str) -> Find:
 
 
 def _counts_not_negative(name: str) -> Find:
-    def find(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+    def find(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
         counts = getattr(entry.data_file, name) or {}
         if not counts or min(counts.values()) >= 0:
             return None
@@ -222,7 +222,7 @@ def _counts_not_negative(name: str) -> Find:
 
 
 def _vector(name: str) -> Find:
-    def find(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+    def find(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
         if not entry.data_file.is_deletion_vector or getattr(entry.data_file, name) is not None:
             return None
         return BrokenPlace(
@@ -232,7 +232,7 @@ def _vector(name: str) -> Find:
     return find
 
 
-def _puffin_is_vector(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _puffin_is_vector(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     data_file = entry.data_file
     if data_file.file_format is not FileFormat.PUFFIN or (
         data_file.is_deletion_vector and DELETION_VECTORS.is_supported(context.version)
@@ -242,7 +242,7 @@ def _puffin_is_vector(entry: ManifestEntry, context: Context) -> BrokenPlace | N
     return BrokenPlace("/data_file/file_format", message, data_file.file_format.value, aspect="puffin-without-vector")
 
 
-def _size_with_offset(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _size_with_offset(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     data_file = entry.data_file
     if data_file.content_offset is None or data_file.content_size_in_bytes is not None:
         return None
@@ -254,7 +254,7 @@ def _size_with_offset(entry: ManifestEntry, context: Context) -> BrokenPlace | N
     )
 
 
-def _has_scheme(entry: ManifestEntry, context: Context) -> BrokenPlace | None:
+def _has_scheme(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
     if ":" in entry.data_file.file_path:
         return None
     return BrokenPlace(
@@ -291,7 +291,7 @@ RULES: tuple[EntryRule, ...] = (
 )
 
 
-def broken_rules(entry: ManifestEntry, context: Context) -> Iterator[tuple[EntryRule, Violation]]:
+def broken_rules(entry: ManifestEntry, context: EntryContext) -> Iterator[tuple[EntryRule, Violation]]:
     """Find the rules that an entry breaks.
 
     Args:

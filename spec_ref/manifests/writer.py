@@ -23,7 +23,7 @@ from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestContent,
 from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import HEADER, REQUIREMENT
-from spec_ref.manifests.rules import Context, broken_rules
+from spec_ref.manifests.rules import EntryContext, broken_rules
 from spec_ref.partitioning import spec as partition_specs
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
@@ -77,7 +77,7 @@ def write_manifest(
     row, encode = RowWriter(ManifestEntry, format_version, partition), encoder(from_json(json, REQUIREMENT))
     blocks: list[tuple[int, bytes]] = []
     payload, count = bytearray(), 0
-    context = Context(format_version, content)
+    context = EntryContext(format_version, content)
     for number, entry in enumerate(entries):
         try:
             _check(entry, context, partition)
@@ -119,7 +119,7 @@ def header(
     return {key: value for key, value in made.items() if HEADER[key].write(version) is not OMITTED}
 
 
-def _check(entry: ManifestEntry, context: Context, partition: StructType) -> None:
+def _check(entry: ManifestEntry, context: EntryContext, partition: StructType) -> None:
     for rule, problem in broken_rules(entry, context):
         if rule.refused:
             raise SpecError(problem)

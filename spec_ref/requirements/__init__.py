@@ -57,7 +57,7 @@ ones with the requirement's code. A fragment replaces a part of an otherwise val
 SOURCES = "sources.toml"
 
 
-class Level(enum.Enum):
+class RequirementLevel(enum.Enum):
     """How strong a requirement is."""
 
     MUST = "must"
@@ -90,7 +90,7 @@ class Requirement:
     section: str
     """The heading of the requirement, as the document spells it."""
 
-    level: Level
+    level: RequirementLevel
     versions: tuple[FormatVersion, ...]
     """The adopted format versions it holds in; none for a requirement of the draft of version 4."""
 
@@ -171,7 +171,7 @@ class Contradiction:
 
 
 @record
-class Source:
+class SourceDocument:
     """One document that the register was read from."""
 
     document: str
@@ -192,7 +192,7 @@ class Sources:
     repository: str
     commit: str
     date: str
-    documents: dict[str, Source]
+    documents: dict[str, SourceDocument]
 
 
 @cache
@@ -239,7 +239,7 @@ def sources() -> Sources:
     """The texts that the register was read from."""
     data = _read(SOURCES)
     documents = {
-        row["document"]: Source(
+        row["document"]: SourceDocument(
             document=row["document"],
             path=row["path"],
             sections=row["sections"],
@@ -266,7 +266,7 @@ def _prose(text: str | None) -> str | None:
 _VERSIONS = {int(version): version for version in FormatVersion}
 _RULE_KEYS = tuple((version, f"v{int(version)}") for version in FormatVersion)
 _RULES = {rule.value: rule for rule in Presence}
-_LEVELS = {level.value: level for level in Level}
+_LEVELS = {level.value: level for level in RequirementLevel}
 
 
 def _requirement(row: dict[str, Any]) -> Requirement:

@@ -22,7 +22,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 
 @attrs.frozen
-class Place:
+class BrokenPlace:
     """A place where a rule is broken."""
 
     path: str
@@ -32,7 +32,7 @@ class Place:
     expected: str | None = None
 
 
-FoundPlaces: TypeAlias = Iterable[Place | Violation]
+FoundPlaces: TypeAlias = Iterable[BrokenPlace | Violation]
 
 
 @attrs.frozen
@@ -78,7 +78,7 @@ class MetadataRule:
             else:
                 yield self._violation(place, metadata.format_version)
 
-    def _violation(self, place: Place, version: FormatVersion) -> Violation:
+    def _violation(self, place: BrokenPlace, version: FormatVersion) -> Violation:
         return Violation(
             requirement=self.requirement,
             message=self.message or "",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from spec_ref.json.documents import escape_token
 from spec_ref.snapshots.references import MAIN, RefType
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.table_metadata.rules import FoundPlaces, MetadataRule, Place, find_repeated
+from spec_ref.table_metadata.rules import BrokenPlace, FoundPlaces, MetadataRule, find_repeated
 from spec_ref.table_metadata.rules_snapshots import snapshots_by_id
 
 # References
@@ -20,7 +20,7 @@ def _dangling(metadata: TableMetadata) -> FoundPlaces:
     known = snapshots_by_id(metadata)
     for name, ref in metadata.refs.items():
         if ref.snapshot_id not in known:
-            yield Place(f"/refs/{escape_token(name)}/snapshot-id", ref.snapshot_id, "the id of a snapshot")
+            yield BrokenPlace(f"/refs/{escape_token(name)}/snapshot-id", ref.snapshot_id, "the id of a snapshot")
 
 
 _LIMITS = (
@@ -35,7 +35,7 @@ def _ref_limit(name: str, attribute: str) -> Callable[[TableMetadata], FoundPlac
         for ref_name, ref in metadata.refs.items():
             found = getattr(ref, attribute)
             if found is not None and found <= 0:
-                yield Place(f"/refs/{escape_token(ref_name)}/{name}", found, "a positive number")
+                yield BrokenPlace(f"/refs/{escape_token(ref_name)}/{name}", found, "a positive number")
 
     return find
 
@@ -45,7 +45,9 @@ def _tag_limit(name: str, attribute: str) -> Callable[[TableMetadata], FoundPlac
         for ref_name, ref in metadata.refs.items():
             found = getattr(ref, attribute)
             if ref.type is RefType.TAG and found is not None:
-                yield Place(f"/refs/{escape_token(ref_name)}/{name}", found, "no retention of snapshots for a tag")
+                yield BrokenPlace(
+                    f"/refs/{escape_token(ref_name)}/{name}", found, "no retention of snapshots for a tag"
+                )
 
     return find
 
@@ -53,7 +55,7 @@ def _tag_limit(name: str, attribute: str) -> Callable[[TableMetadata], FoundPlac
 def _main_limit(metadata: TableMetadata) -> FoundPlaces:
     main = metadata.refs.get(MAIN)
     if main is not None and main.max_ref_age_ms is not None:
-        yield Place("/refs/main/max-ref-age-ms", main.max_ref_age_ms, "no age for main")
+        yield BrokenPlace("/refs/main/max-ref-age-ms", main.max_ref_age_ms, "no age for main")
 
 
 # Logs
@@ -63,7 +65,7 @@ def _snapshot_log_order(metadata: TableMetadata) -> FoundPlaces:
     times = [entry.timestamp_ms for entry in metadata.snapshot_log]
     for place, (before, after) in enumerate(itertools.pairwise(times), start=1):
         if after < before:
-            yield Place(f"/snapshot-log/{place}/timestamp-ms", after, f"not before {before}")
+            yield BrokenPlace(f"/snapshot-log/{place}/timestamp-ms", after, f"not before {before}")
 
 
 def _snapshot_log_times(metadata: TableMetadata) -> FoundPlaces:
@@ -72,28 +74,30 @@ def _snapshot_log_times(metadata: TableMetadata) -> FoundPlaces:
     for place, entry in enumerate(metadata.snapshot_log):
         if entry.snapshot_id in made and entry.timestamp_ms < made[entry.snapshot_id]:
             expected = f"at least {made[entry.snapshot_id]}, the time of the snapshot"
-            yield Place(f"/snapshot-log/{place}/timestamp-ms", entry.timestamp_ms, expected)
+            yield BrokenPlace(f"/snapshot-log/{place}/timestamp-ms", entry.timestamp_ms, expected)
 
 
 def _snapshot_log_end(metadata: TableMetadata) -> FoundPlaces:
     log = metadata.snapshot_log
     if log and log[-1].snapshot_id != metadata.current_snapshot_id:
         path = f"/snapshot-log/{len(log) - 1}/snapshot-id"
-        yield Place(path, log[-1].snapshot_id, f"the current snapshot {metadata.current_snapshot_id}")
+        yield BrokenPlace(path, log[-1].snapshot_id, f"the current snapshot {metadata.current_snapshot_id}")
 
 
 def _snapshot_log_known(metadata: TableMetadata) -> FoundPlaces:
     known = snapshots_by_id(metadata)
     for place, entry in enumerate(metadata.snapshot_log):
         if entry.snapshot_id not in known:
-            yield Place(f"/snapshot-log/{place}/snapshot-id", entry.snapshot_id, "a snapshot that has not expired")
+            yield BrokenPlace(
+                f"/snapshot-log/{place}/snapshot-id", entry.snapshot_id, "a snapshot that has not expired"
+            )
 
 
 def _metadata_log_order(metadata: TableMetadata) -> FoundPlaces:
     times = [entry.timestamp_ms for entry in metadata.metadata_log]
     for place, (before, after) in enumerate(itertools.pairwise(times), start=1):
         if after < before:
-            yield Place(f"/metadata-log/{place}/timestamp-ms", after, f"not before {before}")
+            yield BrokenPlace(f"/metadata-log/{place}/timestamp-ms", after, f"not before {before}")
 
 
 # Statistics and keys
@@ -107,13 +111,13 @@ def _statistics_snapshots(metadata: TableMetadata) -> FoundPlaces:
     ]
     for path, snapshot_id in paths:
         if snapshot_id not in known:
-            yield Place(f"{path}/snapshot-id", snapshot_id, "the id of a snapshot")
+            yield BrokenPlace(f"{path}/snapshot-id", snapshot_id, "the id of a snapshot")
 
 
 def _partition_statistics(metadata: TableMetadata) -> FoundPlaces:
     ids = [file.snapshot_id for file in metadata.partition_statistics]
     for second, _ in find_repeated(ids):
-        yield Place(f"/partition-statistics/{second}/snapshot-id", ids[second], "one file per snapshot")
+        yield BrokenPlace(f"/partition-statistics/{second}/snapshot-id", ids[second], "one file per snapshot")
 
 
 def _is_base64(text: str) -> bool:
@@ -127,19 +131,19 @@ def _is_base64(text: str) -> bool:
 def _statistics_keys(metadata: TableMetadata) -> FoundPlaces:
     for place, file in enumerate(metadata.statistics):
         if file.key_metadata is not None and not _is_base64(file.key_metadata):
-            yield Place(f"/statistics/{place}/key-metadata", file.key_metadata, "base64")
+            yield BrokenPlace(f"/statistics/{place}/key-metadata", file.key_metadata, "base64")
 
 
 def _key_metadata(metadata: TableMetadata) -> FoundPlaces:
     for place, key in enumerate(metadata.encryption_keys):
         if not _is_base64(key.encrypted_key_metadata):
-            yield Place(f"/encryption-keys/{place}/encrypted-key-metadata", key.encrypted_key_metadata, "base64")
+            yield BrokenPlace(f"/encryption-keys/{place}/encrypted-key-metadata", key.encrypted_key_metadata, "base64")
 
 
 def _repeated_keys(metadata: TableMetadata) -> FoundPlaces:
     ids = [key.key_id for key in metadata.encryption_keys]
     for second, first in find_repeated(ids):
-        yield Place(f"/encryption-keys/{second}/key-id", ids[second], f"an id other than that of key {first}")
+        yield BrokenPlace(f"/encryption-keys/{second}/key-id", ids[second], f"an id other than that of key {first}")
 
 
 RULES: tuple[MetadataRule, ...] = (

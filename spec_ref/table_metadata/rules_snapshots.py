@@ -11,7 +11,7 @@ from spec_ref.snapshots.references import MAIN, RefType
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.snapshots.summary import OPERATION, SUMMARY_METRICS, SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.table_metadata.rules import FoundPlaces, MetadataRule, Place, find_repeated
+from spec_ref.table_metadata.rules import BrokenPlace, FoundPlaces, MetadataRule, find_repeated
 
 _FIELDS = field_rules(Snapshot)
 _OPERATIONS = frozenset(operation.value for operation in SnapshotOperation)
@@ -20,13 +20,15 @@ _OPERATIONS = frozenset(operation.value for operation in SnapshotOperation)
 def _repeated_snapshots(metadata: TableMetadata) -> FoundPlaces:
     ids = [snapshot.snapshot_id for snapshot in metadata.snapshots]
     for second, first in find_repeated(ids):
-        yield Place(f"/snapshots/{second}/snapshot-id", ids[second], f"an id other than that of /snapshots/{first}")
+        yield BrokenPlace(
+            f"/snapshots/{second}/snapshot-id", ids[second], f"an id other than that of /snapshots/{first}"
+        )
 
 
 def _positive_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.snapshot_id <= 0:
-            yield Place(f"/snapshots/{place}/snapshot-id", snapshot.snapshot_id, "a positive id")
+            yield BrokenPlace(f"/snapshots/{place}/snapshot-id", snapshot.snapshot_id, "a positive id")
 
 
 def snapshots_by_id(metadata: TableMetadata) -> dict[int, Snapshot]:
@@ -44,19 +46,21 @@ def snapshots_by_id(metadata: TableMetadata) -> dict[int, Snapshot]:
 def _current_snapshot(metadata: TableMetadata) -> FoundPlaces:
     current = metadata.current_snapshot_id
     if current is not None and current not in [snapshot.snapshot_id for snapshot in metadata.snapshots]:
-        yield Place("/current-snapshot-id", current, "the id of a snapshot")
+        yield BrokenPlace("/current-snapshot-id", current, "the id of a snapshot")
 
 
 def _main(metadata: TableMetadata) -> FoundPlaces:
     main = metadata.refs.get(MAIN)
     if main is not None and main.snapshot_id != metadata.current_snapshot_id:
-        yield Place("/refs/main/snapshot-id", main.snapshot_id, f"current-snapshot-id {metadata.current_snapshot_id}")
+        yield BrokenPlace(
+            "/refs/main/snapshot-id", main.snapshot_id, f"current-snapshot-id {metadata.current_snapshot_id}"
+        )
 
 
 def _main_is_branch(metadata: TableMetadata) -> FoundPlaces:
     main = metadata.refs.get(MAIN)
     if main is not None and main.type is not RefType.BRANCH:
-        yield Place("/refs/main/type", main.type.value, "branch")
+        yield BrokenPlace("/refs/main/type", main.type.value, "branch")
 
 
 def _no_manifests(metadata: TableMetadata) -> FoundPlaces:
@@ -65,7 +69,7 @@ def _no_manifests(metadata: TableMetadata) -> FoundPlaces:
         return
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.manifest_list is None and snapshot.manifests is None:
-            yield Place(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
+            yield BrokenPlace(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
 
 
 def _both_manifests(metadata: TableMetadata) -> FoundPlaces:
@@ -74,14 +78,14 @@ def _both_manifests(metadata: TableMetadata) -> FoundPlaces:
         return
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.manifest_list is not None and snapshot.manifests is not None:
-            yield Place(f"/snapshots/{place}/manifests", expected="no manifests where there is a manifest list")
+            yield BrokenPlace(f"/snapshots/{place}/manifests", expected="no manifests where there is a manifest list")
 
 
 def _last_sequence_number(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.sequence_number > metadata.last_sequence_number:
             expected = f"at most last-sequence-number {metadata.last_sequence_number}"
-            yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
+            yield BrokenPlace(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
 
 
 def _sequence_order(metadata: TableMetadata) -> FoundPlaces:
@@ -93,7 +97,7 @@ def _sequence_order(metadata: TableMetadata) -> FoundPlaces:
             continue  # its own parent, which another rule reports
         if parent and snapshot.sequence_number <= parent.sequence_number and (parent.sequence_number or 0) > 0:
             expected = f"more than the parent's {parent.sequence_number}"
-            yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
+            yield BrokenPlace(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
 
 
 def _repeated_sequence_numbers(metadata: TableMetadata) -> FoundPlaces:
@@ -103,7 +107,7 @@ def _repeated_sequence_numbers(metadata: TableMetadata) -> FoundPlaces:
         one, two = metadata.snapshots[second], metadata.snapshots[first]
         related = one.snapshot_id in (two.parent_snapshot_id, two.snapshot_id)
         if not related and two.snapshot_id != one.parent_snapshot_id:
-            yield Place(
+            yield BrokenPlace(
                 f"/snapshots/{second}/sequence-number",
                 numbers[second],
                 f"a number that /snapshots/{first} does not have",
@@ -119,7 +123,7 @@ def _last_updated(metadata: TableMetadata) -> FoundPlaces:
     latest = max(times, default=metadata.last_updated_ms)
     if metadata.last_updated_ms < latest:
         expected = f"at least {latest}, the time of the last snapshot or entry of a log"
-        yield Place("/last-updated-ms", metadata.last_updated_ms, expected)
+        yield BrokenPlace("/last-updated-ms", metadata.last_updated_ms, expected)
 
 
 def _cycles(metadata: TableMetadata) -> FoundPlaces:
@@ -130,7 +134,7 @@ def _cycles(metadata: TableMetadata) -> FoundPlaces:
         at: int | None = snapshot.snapshot_id
         while at is not None and at in parents and at not in sound:
             if at in chain:
-                yield Place(f"/snapshots/{place}/parent-snapshot-id", at, "ancestors that end")
+                yield BrokenPlace(f"/snapshots/{place}/parent-snapshot-id", at, "ancestors that end")
                 break
             chain[at] = None
             at = parents[at]
@@ -145,35 +149,35 @@ def _no_parent(metadata: TableMetadata) -> FoundPlaces:
     known = snapshots_by_id(metadata)
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.parent_snapshot_id == NO_PARENT and NO_PARENT not in known:
-            yield Place(f"/snapshots/{place}/parent-snapshot-id", NO_PARENT, "no parent-snapshot-id")
+            yield BrokenPlace(f"/snapshots/{place}/parent-snapshot-id", NO_PARENT, "no parent-snapshot-id")
 
 
 def _operations(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.summary is not None and snapshot.summary.get(OPERATION) not in _OPERATIONS:
             found = snapshot.summary.get(OPERATION)
-            yield Place(f"/snapshots/{place}/summary/operation", found, ", ".join(sorted(_OPERATIONS)))
+            yield BrokenPlace(f"/snapshots/{place}/summary/operation", found, ", ".join(sorted(_OPERATIONS)))
 
 
 def _metrics(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         for name, value in (snapshot.summary or {}).items():
             if name in SUMMARY_METRICS and not (value.isascii() and value.isdigit()):
-                yield Place(f"/snapshots/{place}/summary/{name}", value, "digits")
+                yield BrokenPlace(f"/snapshots/{place}/summary/{name}", value, "digits")
 
 
 def _snapshot_schemas(metadata: TableMetadata) -> FoundPlaces:
     known = {schema.schema_id for schema in metadata.schemas}
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.schema_id is not None and snapshot.schema_id not in known:
-            yield Place(f"/snapshots/{place}/schema-id", snapshot.schema_id, "the id of a schema")
+            yield BrokenPlace(f"/snapshots/{place}/schema-id", snapshot.schema_id, "the id of a schema")
 
 
 def _snapshot_keys(metadata: TableMetadata) -> FoundPlaces:
     known = {key.key_id for key in metadata.encryption_keys}
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.key_id is not None and snapshot.key_id not in known:
-            yield Place(f"/snapshots/{place}/key-id", snapshot.key_id, "the id of an encryption key")
+            yield BrokenPlace(f"/snapshots/{place}/key-id", snapshot.key_id, "the id of an encryption key")
 
 
 def _first_row_ids(metadata: TableMetadata) -> FoundPlaces:
@@ -182,28 +186,28 @@ def _first_row_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
         if parent and snapshot.first_row_id is None and parent.first_row_id is not None:
-            yield Place(f"/snapshots/{place}/first-row-id", expected="a first row id, as the parent has one")
+            yield BrokenPlace(f"/snapshots/{place}/first-row-id", expected="a first row id, as the parent has one")
 
 
 def _added_rows(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         if (snapshot.first_row_id is None) != (snapshot.added_rows is None):
             name = "added-rows" if snapshot.added_rows is None else "first-row-id"
-            yield Place(f"/snapshots/{place}/{name}", expected="both first-row-id and added-rows, or neither")
+            yield BrokenPlace(f"/snapshots/{place}/{name}", expected="both first-row-id and added-rows, or neither")
 
 
 def _manifest_lists(metadata: TableMetadata) -> FoundPlaces:
     """Snapshots from before the upgrade from v1, which have the sequence number 0, may list their manifests."""
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.manifest_list is None and snapshot.manifests and snapshot.sequence_number > 0:
-            yield Place(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
+            yield BrokenPlace(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
 
 
 def _summaries(metadata: TableMetadata) -> FoundPlaces:
     """Snapshots from before the upgrade from v1, which have the sequence number 0, may lack the summary."""
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.summary is None and snapshot.sequence_number > 0:
-            yield Place(f"/snapshots/{place}/summary", expected="a summary with the operation")
+            yield BrokenPlace(f"/snapshots/{place}/summary", expected="a summary with the operation")
 
 
 def _row_ranges(metadata: TableMetadata) -> Iterator[tuple[int, int, int]]:
@@ -217,13 +221,15 @@ def _negative_rows(metadata: TableMetadata) -> FoundPlaces:
     for place, snapshot in enumerate(metadata.snapshots):
         for name, found in (("first-row-id", snapshot.first_row_id), ("added-rows", snapshot.added_rows)):
             if found is not None and found < 0:
-                yield Place(f"/snapshots/{place}/{name}", found, "0 or more")
+                yield BrokenPlace(f"/snapshots/{place}/{name}", found, "0 or more")
 
 
 def _next_row_id(metadata: TableMetadata) -> FoundPlaces:
     highest = max((end for _, end, _ in _row_ranges(metadata)), default=0)
     if metadata.next_row_id is not None and metadata.next_row_id < highest:
-        yield Place("/next-row-id", metadata.next_row_id, f"at least {highest}, the end of the snapshots' row ids")
+        yield BrokenPlace(
+            "/next-row-id", metadata.next_row_id, f"at least {highest}, the end of the snapshots' row ids"
+        )
 
 
 def _overlapping_rows(metadata: TableMetadata) -> FoundPlaces:
@@ -231,7 +237,7 @@ def _overlapping_rows(metadata: TableMetadata) -> FoundPlaces:
     for (first, end, place), (next_first, next_end, next_place) in itertools.pairwise(ranges):
         if next_first < end and next_first < next_end:
             expected = f"none of {first} to {end - 1}, which /snapshots/{place} was given"
-            yield Place(f"/snapshots/{next_place}/first-row-id", next_first, expected)
+            yield BrokenPlace(f"/snapshots/{next_place}/first-row-id", next_first, expected)
 
 
 _SNAPSHOTS = ("snapshots",)

@@ -18,7 +18,7 @@ from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema, field_ids
 from spec_ref.sorting.order import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
-from spec_ref.table_metadata.rules import FoundPlaces, MetadataRule, Place, find_repeated, with_path_prefix
+from spec_ref.table_metadata.rules import BrokenPlace, FoundPlaces, MetadataRule, find_repeated, with_path_prefix
 
 
 def _uuid(metadata: TableMetadata) -> FoundPlaces:
@@ -27,12 +27,12 @@ def _uuid(metadata: TableMetadata) -> FoundPlaces:
     try:
         uuid.UUID(metadata.table_uuid)
     except ValueError:
-        yield Place("/table-uuid", metadata.table_uuid, "a UUID")
+        yield BrokenPlace("/table-uuid", metadata.table_uuid, "a UUID")
 
 
 def _location(metadata: TableMetadata) -> FoundPlaces:
     if "://" not in metadata.location and not metadata.location.startswith("file:"):
-        yield Place("/location", metadata.location, "a location with a URI scheme")
+        yield BrokenPlace("/location", metadata.location, "a location with a URI scheme")
 
 
 # Schemas
@@ -46,7 +46,7 @@ def _ambiguous(path: str, attribute: str, id_attribute: str) -> Callable[[TableM
         for place, first in find_repeated([getattr(item, id_attribute) for item in items]):
             if items[place] != items[first]:
                 found = getattr(items[place], id_attribute)
-                yield Place(f"{path}/{place}", found, f"an id other than that of {path}/{first}")
+                yield BrokenPlace(f"{path}/{place}", found, f"an id other than that of {path}/{first}")
 
     return find
 
@@ -57,7 +57,7 @@ def _unresolved(path: str, attribute: str, items: str, id_attribute: str) -> Cal
     def find(metadata: TableMetadata) -> FoundPlaces:
         found = getattr(metadata, attribute)
         if all(getattr(item, id_attribute) != found for item in getattr(metadata, items)):
-            yield Place(path, found, f"an id in /{items.replace('_', '-')}")
+            yield BrokenPlace(path, found, f"an id in /{items.replace('_', '-')}")
 
     return find
 
@@ -66,7 +66,7 @@ def _repeated_field_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         ids = list(field_ids(schema.fields))
         for _, first in find_repeated(ids):
-            yield Place(f"/schemas/{place}", ids[first], "every id once")
+            yield BrokenPlace(f"/schemas/{place}", ids[first], "every id once")
 
 
 def _repeated_names(metadata: TableMetadata) -> FoundPlaces:
@@ -78,20 +78,20 @@ def _repeated_names(metadata: TableMetadata) -> FoundPlaces:
         for name, struct in structs:
             names = [field.name for field in struct.fields]
             for _, first in find_repeated(names):
-                yield Place(f"/schemas/{place}", ".".join(filter(None, (name, names[first]))), "every name once")
+                yield BrokenPlace(f"/schemas/{place}", ".".join(filter(None, (name, names[first]))), "every name once")
 
 
 def _reserved_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         for found in field_ids(schema.fields):
             if found > MAX_TABLE_FIELD_ID:
-                yield Place(f"/schemas/{place}", found, f"at most {MAX_TABLE_FIELD_ID}")
+                yield BrokenPlace(f"/schemas/{place}", found, f"at most {MAX_TABLE_FIELD_ID}")
 
 
 def _last_column_id(metadata: TableMetadata) -> FoundPlaces:
     highest = max((found for schema in metadata.schemas for found in field_ids(schema.fields)), default=0)
     if metadata.last_column_id < highest:
-        yield Place("/last-column-id", metadata.last_column_id, f"at least {highest}")
+        yield BrokenPlace("/last-column-id", metadata.last_column_id, f"at least {highest}")
 
 
 def _identifiers(metadata: TableMetadata) -> FoundPlaces:
@@ -114,13 +114,15 @@ def _reference_systems(metadata: TableMetadata) -> Iterator[tuple[str, str]]:
 def _inline_definitions(metadata: TableMetadata) -> FoundPlaces:
     for path, system in _reference_systems(metadata):
         if system.lstrip().startswith("{"):
-            yield Place(path, system, "a reference system by its name, or by the property that holds its definition")
+            yield BrokenPlace(
+                path, system, "a reference system by its name, or by the property that holds its definition"
+            )
 
 
 def _missing_definitions(metadata: TableMetadata) -> FoundPlaces:
     for path, system in _reference_systems(metadata):
         if system.startswith(PROJJSON) and system.removeprefix(PROJJSON) not in metadata.properties:
-            yield Place(path, system, "a table property of this name")
+            yield BrokenPlace(path, system, "a table property of this name")
 
 
 def _new_types(metadata: TableMetadata) -> FoundPlaces:
@@ -128,14 +130,14 @@ def _new_types(metadata: TableMetadata) -> FoundPlaces:
         for column in schema.columns():
             if not metadata.format_version.includes(column.type.since):
                 expected = f"a table of version {column.type.since} or newer"
-                yield Place(f"/schemas/{place}", f"{column.name}: {column.type}", expected)
+                yield BrokenPlace(f"/schemas/{place}", f"{column.name}: {column.type}", expected)
 
 
 def _unknown_required(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         for column in schema.columns():
             if column.type == UNKNOWN and column.required:
-                yield Place(f"/schemas/{place}", column.name, "an optional field")
+                yield BrokenPlace(f"/schemas/{place}", column.name, "an optional field")
 
 
 def _history(metadata: TableMetadata) -> FoundPlaces:
@@ -146,13 +148,13 @@ def _history(metadata: TableMetadata) -> FoundPlaces:
 def _deprecated_schema(metadata: TableMetadata) -> FoundPlaces:
     for schema in metadata.schemas if metadata.schema else ():
         if schema.schema_id == metadata.current_schema_id and schema.fields != metadata.schema.fields:  # type: ignore[union-attr]
-            yield Place("/schema", expected=f"the fields of schema {schema.schema_id}")
+            yield BrokenPlace("/schema", expected=f"the fields of schema {schema.schema_id}")
 
 
 def _deprecated_spec(metadata: TableMetadata) -> FoundPlaces:
     for spec in metadata.partition_specs if metadata.partition_spec is not None else ():
         if spec.spec_id == metadata.default_spec_id and spec.fields != metadata.partition_spec:
-            yield Place("/partition-spec", expected=f"the fields of partition spec {spec.spec_id}")
+            yield BrokenPlace("/partition-spec", expected=f"the fields of partition spec {spec.spec_id}")
 
 
 def _name_mapping(metadata: TableMetadata) -> FoundPlaces:
@@ -180,7 +182,7 @@ def _repeated_partition_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, spec in enumerate(metadata.partition_specs):
         for second, first in find_repeated([field.field_id for field in spec.fields]):
             path = f"/partition-specs/{place}/fields/{second}/field-id"
-            yield Place(path, spec.fields[second].field_id, f"an id other than that of field {first}")
+            yield BrokenPlace(path, spec.fields[second].field_id, f"an id other than that of field {first}")
 
 
 def _repeated_partition_names(metadata: TableMetadata) -> FoundPlaces:
@@ -188,7 +190,7 @@ def _repeated_partition_names(metadata: TableMetadata) -> FoundPlaces:
     for place, spec in enumerate(metadata.partition_specs):
         for second, first in find_repeated([field.name for field in spec.fields]):
             path = f"/partition-specs/{place}/fields/{second}/name"
-            yield Place(path, spec.fields[second].name, f"a name that field {first} does not have")
+            yield BrokenPlace(path, spec.fields[second].name, f"a name that field {first} does not have")
 
 
 def _shared_partition_ids(metadata: TableMetadata) -> FoundPlaces:
@@ -209,7 +211,7 @@ def _shared_partition_ids(metadata: TableMetadata) -> FoundPlaces:
             )
             if not same:
                 path = f"/partition-specs/{place}/fields/{number}/field-id"
-                yield Place(path, field.field_id, f"an id that only {other.name} has")
+                yield BrokenPlace(path, field.field_id, f"an id that only {other.name} has")
 
 
 def _argument_forms(path: str, attribute: str) -> Callable[[TableMetadata], FoundPlaces]:
@@ -222,7 +224,7 @@ def _argument_forms(path: str, attribute: str) -> Callable[[TableMetadata], Foun
                     len(field.source_ids) == 1 or not isinstance(field.transform, UnknownTransform)
                 ):
                     where = f"{path}/{place}/fields/{number}/source-ids"
-                    yield Place(where, list(field.source_ids), f"source-id, for {field.transform}")
+                    yield BrokenPlace(where, list(field.source_ids), f"source-id, for {field.transform}")
 
     return find
 
@@ -230,14 +232,14 @@ def _argument_forms(path: str, attribute: str) -> Callable[[TableMetadata], Foun
 def _last_partition_id(metadata: TableMetadata) -> FoundPlaces:
     highest = last_partition_id(metadata.partition_specs)
     if metadata.last_partition_id < highest:
-        yield Place("/last-partition-id", metadata.last_partition_id, f"at least {highest}")
+        yield BrokenPlace("/last-partition-id", metadata.last_partition_id, f"at least {highest}")
 
 
 def _equivalent_specs(metadata: TableMetadata) -> FoundPlaces:
     specs = metadata.partition_specs
     keys = [tuple((field.sources, str(field.transform), field.name) for field in spec.fields) for spec in specs]
     for second, first in find_repeated(keys):
-        yield Place(
+        yield BrokenPlace(
             f"/partition-specs/{second}", specs[second].spec_id, f"a spec that differs from spec {specs[first].spec_id}"
         )
 
@@ -290,19 +292,19 @@ def _old_sources(metadata: TableMetadata) -> FoundPlaces:
     for path, field in fields:
         for source in field.sources:
             if source not in known and not isinstance(field.transform, Void):
-                yield Place(path, source, "the id of a field of some schema")
+                yield BrokenPlace(path, source, "the id of a field of some schema")
 
 
 def _unknown_transforms(metadata: TableMetadata) -> FoundPlaces:
     for place, spec in enumerate(metadata.partition_specs):
         if spec.spec_id == metadata.default_spec_id and not spec.is_writable:
-            yield Place(f"/partition-specs/{place}", spec.spec_id, "transforms that writers know")
+            yield BrokenPlace(f"/partition-specs/{place}", spec.spec_id, "transforms that writers know")
 
 
 def _unsorted(metadata: TableMetadata) -> FoundPlaces:
     for place, order in enumerate(metadata.sort_orders):
         if order.order_id == UNSORTED_ID and order.fields:
-            yield Place(f"/sort-orders/{place}/fields", f"{len(order.fields)} fields", "no fields")
+            yield BrokenPlace(f"/sort-orders/{place}/fields", f"{len(order.fields)} fields", "no fields")
 
 
 RULES: tuple[MetadataRule, ...] = (

@@ -19,7 +19,7 @@ from fake_catalog import FakeCatalog
 from conformance.cli import main
 from conformance.core.failures import UsageError
 from conformance.core.json_types import JsonObject
-from conformance.races.stress.run import Report, Settings, Stopped, stress
+from conformance.races.stress.run import Report, Settings, StressStopped, stress
 from conformance.races.stress.writers import BRANCH, Work, work
 
 
@@ -97,7 +97,7 @@ def test_a_file_that_was_deleted_under_the_table_is_found(rest_catalog: FakeCata
 
 
 def test_a_catalog_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Stopped, match=r"http://127\.0\.0\.1:9: the catalog cannot be reached"):
+    with pytest.raises(StressStopped, match=r"http://127\.0\.0\.1:9: the catalog cannot be reached"):
         run(tmp_path, "rest+http://127.0.0.1:9?table=t")
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 import pytest
 
-from conformance.races.stress.journal import DONE, MAYBE, REFUSED, Operation, read_journals
-from conformance.races.stress.judge import Found, count_unknown_outcomes, judge
+from conformance.races.stress.journal import DONE, MAYBE, REFUSED, JournalEntry, read_journals
+from conformance.races.stress.judge import FinalTable, count_unknown_outcomes, judge
 
 ROWS = (0, 1, 2)
 
@@ -19,14 +19,14 @@ def rows(*ops: int) -> dict[int, Counter[int]]:
     return {op: Counter(ROWS) for op in ops}
 
 
-def operation(number: int, kind: str = "append", at: float = 0.0, outcome: str = DONE, **more: Any) -> Operation:
+def operation(number: int, kind: str = "append", at: float = 0.0, outcome: str = DONE, **more: Any) -> JournalEntry:
     if kind == "append":
         more.setdefault("op", number)
     ended = more.pop("ended", at + 0.5)
-    return Operation(writer=1, number=number, kind=kind, started=at, ended=ended, outcome=outcome, **more)
+    return JournalEntry(writer=1, number=number, kind=kind, started=at, ended=ended, outcome=outcome, **more)
 
 
-SOUND = Found(
+SOUND = FinalTable(
     rows={"main": rows(0, 1, 2)},
     sequence_numbers={"main": {0: 1, 1: 2, 2: 3}},
     properties={},
@@ -39,11 +39,11 @@ SOUND = Found(
 TWO = [operation(1, at=1), operation(2, at=2)]
 
 
-def kinds(operations: list[Operation], found: Found) -> list[str]:
+def kinds(operations: list[JournalEntry], found: FinalTable) -> list[str]:
     return [one.kind for one in judge(operations, found)]
 
 
-def changed(**more: Any) -> Found:
+def changed(**more: Any) -> FinalTable:
     return attrs.evolve(SOUND, **more)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conformance.runner.process import Limits, Process
+from conformance.runner.process import AdapterLimits, Process
 
 MINIATURE = Path(__file__).parent / "miniature.py"
 GENEROUS = {"start": 120.0, "request": 120.0}
@@ -30,7 +30,7 @@ def miniature(marker: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     made: list[Process] = []
 
     def make(name: str, **limits: Any) -> Process:
-        process = Process(name, [sys.executable, str(MINIATURE), name], limits=Limits(**{**GENEROUS, **limits}))
+        process = Process(name, [sys.executable, str(MINIATURE), name], limits=AdapterLimits(**{**GENEROUS, **limits}))
         made.append(process)
         return process
 

@@ -15,7 +15,7 @@ from conformance.operations.forms import FAST, FUNCTIONS, PLAIN, function_at
 from conformance.operations.registry import OPERATIONS
 from conformance.runner.adapter_interface import Adapter, InProcess, Request
 from conformance.runner.judge import Outcome, judge
-from conformance.runner.process import Limits, Process
+from conformance.runner.process import AdapterLimits, Process
 from conformance.vectors import Vector
 from conformance.vectors.golden_tables import materialize_for
 
@@ -36,7 +36,7 @@ __import__(sys.argv[1], fromlist=["main"]).main()
 """
 """An adapter that fails if anything except definitions is imported."""
 
-LIMITS = Limits(start=60, request=60, max_in_flight=64)
+LIMITS = AdapterLimits(start=60, request=60, max_in_flight=64)
 
 
 def shipped(operations: Iterable[str]) -> list[Vector]:

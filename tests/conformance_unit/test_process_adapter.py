@@ -14,7 +14,7 @@ from conformance.core.failures import NotExamined
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.runner.adapter_interface import Request
 from conformance.runner.pipes import STDERR_KEPT
-from conformance.runner.process import Limits, Process
+from conformance.runner.process import AdapterLimits, Process
 
 Miniature = Callable[..., Process]
 
@@ -243,4 +243,4 @@ def test_a_request_carries_nothing_but_the_question(miniature: Miniature, marker
 
 
 def test_limits_are_generous_to_a_virtual_machine() -> None:
-    assert Limits().start >= 60
+    assert AdapterLimits().start >= 60

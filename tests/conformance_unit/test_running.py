@@ -24,10 +24,10 @@ from conformance.operations.protocol import Answer, Ok, Started
 from conformance.reports import json_report, junit, outputs, terminal
 from conformance.runner import expectations, results
 from conformance.runner.adapter_interface import InProcess, Request
-from conformance.runner.execution import Plan, Target, account, execute
+from conformance.runner.execution import RunPlan, Target, account, execute
 from conformance.runner.judge import Outcome, Verdict
 from conformance.runner.process import Process
-from conformance.runner.results import Run, Writer
+from conformance.runner.results import ResultsWriter, Run
 
 HEADER: dict[str, Any] = {
     "results": 1,
@@ -62,7 +62,7 @@ def imperfect(name: str = "engine", version: str = "1.0", **more: Any) -> Target
 
 def execute_plan(folder: Path, *targets: Target, **plan: Any) -> tuple[Run, str]:
     file = io.StringIO()
-    run = execute(Plan(targets, vectors.load(folder), **plan), dict(HEADER), Writer(file))
+    run = execute(RunPlan(targets, vectors.load(folder), **plan), dict(HEADER), ResultsWriter(file))
     return run, file.getvalue()
 
 
@@ -192,8 +192,8 @@ def test_an_interrupted_run_leaves_results_that_say_so(mini_vectors: Path) -> No
         raise KeyboardInterrupt
 
     file = io.StringIO()
-    plan = Plan((imperfect(), Target("next", interrupted)), vectors.load(mini_vectors))
-    run = execute(plan, dict(HEADER), Writer(file))
+    plan = RunPlan((imperfect(), Target("next", interrupted)), vectors.load(mini_vectors))
+    run = execute(plan, dict(HEADER), ResultsWriter(file))
     assert (run.complete, run.exit_status) == (False, ExitStatus.INTERRUPTED)
     footer = json.loads(file.getvalue().splitlines()[-1])
     assert (footer["complete"], footer["exit_status"]) == (False, 130)
@@ -238,9 +238,9 @@ def test_a_fault_of_the_tool_ends_all_that_run_side_by_side(
     lost = Target("forgetful", lambda: Forgetful(9))
     waiting = [Target(name, lambda name=name: miniature(name)) for name in ("hangs", "silent-start")]  # type: ignore[misc]
     file = io.StringIO()
-    plan = Plan((waiting[0], lost, waiting[1]), vectors.load(mini_vectors), jobs=2)
+    plan = RunPlan((waiting[0], lost, waiting[1]), vectors.load(mini_vectors), jobs=2)
     with pytest.raises(HarnessFault):
-        execute(plan, dict(HEADER), Writer(file))
+        execute(plan, dict(HEADER), ResultsWriter(file))
     assert time.monotonic() - began < HANGS / 10
     assert json.loads(file.getvalue().splitlines()[-1])["complete"] is False
 

@@ -15,7 +15,7 @@ from conformance.operations.protocol import Crashed, Ok, complaint
 from conformance.operations.writing.written import OperationNumbers
 from conformance.runner.adapter_interface import Request
 from conformance.runner.judge import Outcome, Verdict, judge
-from conformance.runner.process import Limits, Process
+from conformance.runner.process import AdapterLimits, Process
 from conformance.runner.scratch_dir import clear, places
 from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
@@ -162,7 +162,7 @@ def test_what_a_writer_began_before_it_died_is_removed_before_it_is_asked_again(
     args = [{**vector(ROWS).args, "table": str(tmp_path / name / "table")} for name in "ab"]
     begun = tmp_path / "b" / "table"
     begun.mkdir(parents=True)
-    limits = Limits(request=0.1, writing=1, max_in_flight=2, starts=1)
+    limits = AdapterLimits(request=0.1, writing=1, max_in_flight=2, starts=1)
     with Process("late", [sys.executable, "-c", LATE], limits=limits) as process:
         process.start()
         list(process.ask([Request("table.write", one) for one in args]))
@@ -170,7 +170,7 @@ def test_what_a_writer_began_before_it_died_is_removed_before_it_is_asked_again(
 
 
 def test_writers_have_more_time() -> None:
-    limits = Limits(request=0.4, writing=100, max_in_flight=1)
+    limits = AdapterLimits(request=0.4, writing=100, max_in_flight=1)
     args = {**vector(ROWS).args, "table": "/t"}
     with Process("late", [sys.executable, "-c", LATE], limits=limits) as process:
         process.start()

@@ -20,8 +20,8 @@ from patient import PATIENT
 from conformance import vectors
 from conformance.cli import main
 from conformance.cli.new_adapter import TEMPLATES
-from conformance.runner.execution import Plan, execute
-from conformance.runner.results import Writer
+from conformance.runner.execution import RunPlan, execute
+from conformance.runner.results import ResultsWriter
 from conformance.runner.targets import target
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ NEEDS = {"python": "python3", "go": "go", "rust": "rustc", "java": "javac", "jav
 def outcomes(command: str) -> list[tuple[str, str]]:
     """The id of each vector of hashes and what came of it."""
     chosen = vectors.Selection(suites=("hashing",)).choose(vectors.load(vectors.shipped()))
-    found = execute(Plan((target(command, PATIENT),), chosen), {}, Writer(None))
+    found = execute(RunPlan((target(command, PATIENT),), chosen), {}, ResultsWriter(None))
     return [(result.id, result.outcome.value) for result in found.results]
 
 

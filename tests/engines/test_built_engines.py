@@ -16,7 +16,7 @@ from conformance.cli.engines import install_
 from conformance.engine_setup import EngineError, built, find_engine, install, java, launch, list_engines
 from conformance.engine_setup.built import install_build
 from conformance.engine_setup.catalog import Engine, catalog, find_server
-from conformance.runner.process import Limits
+from conformance.runner.process import AdapterLimits
 from conformance.runner.results import AdapterRun, Run
 from conformance.runner.targets import all_engines
 
@@ -326,10 +326,10 @@ def test_a_full_jdk_is_the_oldest_that_is_new_enough_and_has_a_compiler(
 
 
 def test_a_run_of_all_engines_takes_those_that_were_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "iceberg-go" not in [one.name for one in all_engines(Limits())]
+    assert "iceberg-go" not in [one.name for one in all_engines(AdapterLimits())]
     compiler(tmp_path, monkeypatch, "go", "go version go1.26.0 linux/amd64", GO)
     install("iceberg-go")
-    taken = [one.name for one in all_engines(Limits())]
+    taken = [one.name for one in all_engines(AdapterLimits())]
     assert "iceberg-go" in taken
     assert "iceberg-rust" not in taken
 
@@ -348,7 +348,7 @@ def test_an_engine_whose_sources_changed_since_it_was_built_is_not_left_out_of_a
     assert (status.installed, status.outdated) == (False, True)
     assert status.reason is not None
     assert "its sources changed" in status.reason
-    names = [one.name for one in all_engines(Limits())]
+    names = [one.name for one in all_engines(AdapterLimits())]
     assert "iceberg-go" in names
     assert "iceberg-rust" not in names  # which never was built, and is named at the end of the run
 

@@ -16,7 +16,7 @@ from conformance.engine_setup.built import TOOLCHAINS, missing
 from conformance.engine_setup.catalog import find_server
 from conformance.operations.commits.fixtures import data, empty_table
 from conformance.races.stress.known import load_known
-from conformance.races.stress.run import PYICEBERG, REFERENCE, Settings, Stopped, _target, stress
+from conformance.races.stress.run import PYICEBERG, REFERENCE, Settings, StressStopped, _target, stress
 from conformance.table_io.catalogs import servers
 from conformance.table_io.catalogs.servers import KINDS, Running, server_status
 from conformance.table_io.stores import commit, load, open_store
@@ -118,7 +118,7 @@ def test_a_catalog_that_is_not_configured_is_named_with_where_that_was_looked_fo
     file = rf"{tmp_path}/\.pyiceberg\.yaml \(does not exist\)"
     variables = r"PYICEBERG_CATALOG__NOWHERE__\* \(none"
     wanted = f"catalog nowhere is not configured: .*{file}.*{variables}"
-    with pytest.raises(Stopped, match=wanted):
+    with pytest.raises(StressStopped, match=wanted):
         stress(Settings(catalog="catalog:nowhere"), directory)
     with pytest.raises(Unreadable, match=wanted):
         from_catalog("catalog:nowhere.db.t")
@@ -145,7 +145,7 @@ def test_a_catalog_on_another_machine_is_not_put_under_stress_unasked(
 ) -> None:
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "hive")
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", "thrift://127.0.0.1:1,thrift://metastore.example.com:9083")
-    with pytest.raises(Stopped, match=r"on a different machine, metastore\.example\.com; use --allow-remote"):
+    with pytest.raises(StressStopped, match=r"on a different machine, metastore\.example\.com; use --allow-remote"):
         stress(Settings(catalog="catalog:lake"), tmp_path)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from patient import PATIENT
 
-from conformance.properties.relay import Engine, Relays, run_relays
+from conformance.properties.relay import RelayEngine, Relays, run_relays
 from conformance.properties.relay_known import load_known
 from conformance.properties.relay_results import matrix
 from conformance.properties.script_maker import Size
@@ -23,8 +23,8 @@ def test_the_reference_and_pyiceberg_pass_tables_on(tmp_path: Path) -> None:
     reference, pyiceberg = named(["reference", "pyiceberg"], PATIENT)
     with reference.open() as one, pyiceberg.open() as other:
         engines = {
-            "reference": Engine("reference", one, one.start()),
-            "pyiceberg": Engine("pyiceberg", other, other.start()),
+            "reference": RelayEngine("reference", one, one.start()),
+            "pyiceberg": RelayEngine("pyiceberg", other, other.start()),
         }
         relays = Relays(engines, load_known())
         found = run_relays(relays, 5, 4, WITHOUT, size=Size(columns=3, operations=6), keep=tmp_path)

@@ -9,7 +9,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-from conformance.engines.trino.client import Client
+from conformance.engines.trino.client import TrinoClient
 from conformance.table_io.catalogs import guardian
 
 PAGE = json.dumps({"columns": [{"name": "one"}], "data": [[1]]}).encode()
@@ -37,7 +37,7 @@ def test_a_statement_does_not_use_a_connection_that_the_server_ended() -> None:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            client = Client("127.0.0.1", server.server_port, "iceberg", "tables")
+            client = TrinoClient("127.0.0.1", server.server_port, "iceberg", "tables")
             for _ in range(2):
                 assert client.run("SELECT 1", {}) == (["one"], [[1]])
         finally:

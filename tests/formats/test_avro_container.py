@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
-from spec_ref.encodings.avro.container import CODECS, Limits, long_bytes, open_container, write_container
+from spec_ref.encodings.avro.container import CODECS, ContainerLimits, long_bytes, open_container, write_container
 from spec_ref.encodings.avro.types import parse_schema
 from spec_ref.encodings.avro.values import decode_all, read_long
 from tools.derive import avro
@@ -46,15 +46,15 @@ def container(*blocks: tuple[int, bytes], codec: str = "null") -> bytes:
     return write_container({"avro.schema": SCHEMA}, blocks, codec=codec, sync=SYNC)
 
 
-def decoded(data: bytes, limits: Limits) -> list[object]:
+def decoded(data: bytes, limits: ContainerLimits) -> list[object]:
     opened = open_container(data, CODE, limits)
     type_ = parse_schema(opened.metadata["avro.schema"], CODE)
     return [row for count, payload in opened.payloads() for row in decode_all(type_, count, payload, CODE)]
 
 
-def refused(data: bytes, limits: Limits | None = None) -> str:
+def refused(data: bytes, limits: ContainerLimits | None = None) -> str:
     with pytest.raises(SpecError) as error:
-        decoded(data, limits or Limits())
+        decoded(data, limits or ContainerLimits())
     assert error.value.violation.requirement == CODE
     return str(error.value)
 
@@ -118,7 +118,7 @@ def test_a_header_that_claims_too_much_is_refused() -> None:
     assert refused(magic + long_bytes(-1) + long_bytes(1 << 40) + b"key")
     many = b"".join(long_bytes(1) + b"a" + long_bytes(0) for _ in range(100))
     assert "; found 100; expected 50" in refused(
-        magic + long_bytes(100) + many + b"\0" + SYNC, Limits(header_entries=50)
+        magic + long_bytes(100) + many + b"\0" + SYNC, ContainerLimits(header_entries=50)
     )
     assert "; expected avro.schema" in refused(magic + long_bytes(0) + SYNC)
 
@@ -132,11 +132,11 @@ def test_an_unknown_codec_is_refused() -> None:
 def test_a_bomb_is_refused_before_it_goes_off(codec: str) -> None:
     data = container((1, bytes(64 << 20)), codec=codec)
     tracemalloc.start()
-    assert f"; expected at most {1 << 20} bytes" in refused(data, Limits(block_bytes=1 << 20))
+    assert f"; expected at most {1 << 20} bytes" in refused(data, ContainerLimits(block_bytes=1 << 20))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16 << 20
-    assert f"; expected at most {1 << 20} bytes" in refused(data, Limits(total_bytes=1 << 20))
+    assert f"; expected at most {1 << 20} bytes" in refused(data, ContainerLimits(total_bytes=1 << 20))
 
 
 @pytest.mark.parametrize("codec", PACKED_CODECS)
@@ -147,7 +147,7 @@ def test_damaged_compression_is_refused(codec: str, limit: int) -> None:
     body = bytes(packed.data[block.start : block.start + block.size])
     for damaged in (body[:-1], body[:-5], b"\xff" * len(body), b""):
         data = container(codec=codec) + long_bytes(1) + long_bytes(len(damaged)) + damaged + SYNC
-        assert f"; expected {codec} data" in refused(data, Limits(block_bytes=limit))
+        assert f"; expected {codec} data" in refused(data, ContainerLimits(block_bytes=limit))
 
 
 @pytest.mark.parametrize("codec", FOREIGN)
@@ -179,7 +179,7 @@ def test_the_checksum_of_snappy_is_of_the_decompressed_bytes() -> None:
 @given(st.binary(max_size=60), st.sampled_from(READ_CODECS))
 def test_any_bytes_behind_a_header_are_read_or_refused(data: bytes, codec: str) -> None:
     with contextlib.suppress(SpecError):
-        decoded(container(codec=codec) + data, Limits())
+        decoded(container(codec=codec) + data, ContainerLimits())
 
 
 # Schemas

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spec_ref.columnar.encodings.avro.batches import Layout, Part
+from spec_ref.columnar.encodings.avro.batches import DecompressedBlock, Layout
 from spec_ref.columnar.encodings.avro.columns import decode_lazy
 from spec_ref.columnar.encodings.avro.vectorized import compile_type, footprint
 from spec_ref.columnar.encodings.avro.vectorized_buffer import VectorizedBuffer
@@ -109,7 +109,7 @@ def test_any_file_of_fastavro_decodes_to_the_same_records(file: tuple[Any, list[
     container = open_container(data, CODE)
     type_ = parse_schema(container.metadata["avro.schema"], CODE)
     assert isinstance(type_, Record)
-    parts = [Part(count, payload) for count, payload in container.payloads()]
+    parts = [DecompressedBlock(count, payload) for count, payload in container.payloads()]
     one_by_one = [row for part in parts for row in decode_all(type_, part.count, part.payload, CODE)]
     assert one_by_one == expected
     for lazy in ((), range(4)):
@@ -208,7 +208,7 @@ def test_objects_found_by_their_paths_are_all_objects(*, sync_interval: int, opt
     container = open_container(data, CODE)
     type_ = parse_schema(container.metadata["avro.schema"], CODE)
     assert isinstance(type_, Record)
-    parts = [Part(count, payload) for count, payload in container.payloads()]
+    parts = [DecompressedBlock(count, payload) for count, payload in container.payloads()]
     expected = [row for part in parts for row in decode_all(type_, part.count, part.payload, CODE)]
     for lazy in ((), {9}):
         layout = Layout(type_, ("file", "path"), lazy)
@@ -225,7 +225,7 @@ def test_a_path_that_only_looks_like_one_is_not_an_object() -> None:
     container = open_container(data, CODE)
     type_ = parse_schema(container.metadata["avro.schema"], CODE)
     assert isinstance(type_, Record)
-    parts = [Part(count, payload) for count, payload in container.payloads()]
+    parts = [DecompressedBlock(count, payload) for count, payload in container.payloads()]
     assert Layout(type_, ("file", "path")).decode(parts, CODE).to_list() == decode_all(
         type_, 200, parts[0].payload, CODE
     )
@@ -289,7 +289,7 @@ def test_items_in_several_blocks_and_blocks_with_sizes_decode(schema: Any, paylo
     record = {"type": "record", "name": "r", "fields": [{"name": "x", "type": schema}, {"name": "y", "type": "int"}]}
     type_ = parse_schema(json.dumps(record), CODE)
     assert isinstance(type_, Record)
-    parts = [Part(100, (payload + b"\x0e") * 100)]
+    parts = [DecompressedBlock(100, (payload + b"\x0e") * 100)]
     expected = [
         tuple(plain(row).values()) if isinstance(row, dict) else row
         for row in decode_all(type_, 100, parts[0].payload, CODE)
@@ -319,14 +319,14 @@ def test_damaged_blocks_end_as_the_plain_decoder_ends(file: tuple[Any, list[Any]
     container = open_container(file[2], CODE)
     type_ = parse_schema(container.metadata["avro.schema"], CODE)
     assert isinstance(type_, Record)
-    parts = [Part(count, payload) for count, payload in container.payloads()]
+    parts = [DecompressedBlock(count, payload) for count, payload in container.payloads()]
     if sum(len(part.payload) for part in parts) == 0:
         return
     place = data.draw(st.integers(0, len(parts) - 1))
     payload = bytearray(parts[place].payload)
     if payload:
         payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
-    parts[place] = Part(parts[place].count, bytes(payload))
+    parts[place] = DecompressedBlock(parts[place].count, bytes(payload))
     try:
         expected = [row for part in parts for row in decode_all(type_, part.count, part.payload, CODE)]
     except SpecError:

@@ -15,7 +15,7 @@ from spec_ref.encodings.geo.geometry import (
     Collection,
     Dimensions,
     Geometry,
-    Kind,
+    GeometryKind,
     LineString,
     Point,
     Polygon,
@@ -252,17 +252,21 @@ ordinates = st.floats(allow_nan=False)
 @st.composite
 def geometries(draw, dimensions=None, kind=None, depth=0) -> Geometry:
     dimensions = draw(st.sampled_from(Dimensions)) if dimensions is None else dimensions
-    kind = kind or draw(st.sampled_from(Kind if depth < 3 else [Kind.POINT, Kind.LINESTRING, Kind.POLYGON]))
+    kind = kind or draw(
+        st.sampled_from(
+            GeometryKind if depth < 3 else [GeometryKind.POINT, GeometryKind.LINESTRING, GeometryKind.POLYGON]
+        )
+    )
     position = st.tuples(*[ordinates] * dimensions.size)
     line = st.lists(position, max_size=3).map(tuple)
     match kind:
-        case Kind.POINT:
+        case GeometryKind.POINT:
             return Point(dimensions, draw(st.none() | position))
-        case Kind.LINESTRING:
+        case GeometryKind.LINESTRING:
             return LineString(dimensions, draw(line))
-        case Kind.POLYGON:
+        case GeometryKind.POLYGON:
             return Polygon(dimensions, draw(st.lists(line, max_size=3).map(tuple)))
-    member_kind = None if kind is Kind.GEOMETRYCOLLECTION else next(iter(MEMBER_KINDS[kind]))
+    member_kind = None if kind is GeometryKind.GEOMETRYCOLLECTION else next(iter(MEMBER_KINDS[kind]))
     member = geometries(dimensions, member_kind, depth + 1)
     return Collection(kind, dimensions, draw(st.lists(member, max_size=3).map(tuple)))
 

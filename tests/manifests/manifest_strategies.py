@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from spec_ref.columnar.manifests.encoded_fields import Run
+from spec_ref.columnar.manifests.encoded_fields import EntryRun
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.reader import decoded_batches
 from spec_ref.core.versions import V1, FormatVersion
@@ -126,5 +126,5 @@ def all_columns(manifest: Manifest) -> ManifestColumns:
     """The columns of all entries of a manifest together, with inherited values."""
     batches = list(decoded_batches(manifest))
     row_id = None if manifest.manifest_file is None else manifest.manifest_file.first_row_id
-    run = Run(manifest, 0, sum(batch.length for batch in batches), row_id)
+    run = EntryRun(manifest, 0, sum(batch.length for batch in batches), row_id)
     return ManifestColumns((run,), batches)

@@ -19,9 +19,9 @@ from conformance.interop import results
 from conformance.interop.catalogue import variants
 from conformance.interop.cells import Cell, MadeTable, Matrix, TableOutcome
 from conformance.interop.golden import golden_tables
-from conformance.interop.known import Known, apply_known, load_known
-from conformance.interop.running import Plan, run_matrix
-from conformance.interop.summary import by_feature, by_producer, reproduce
+from conformance.interop.known import KnownOutcome, apply_known, load_known
+from conformance.interop.running import MatrixPlan, run_matrix
+from conformance.interop.summary import STATUSES, by_feature, by_producer, reproduce
 from conformance.reports import matrix_markdown, matrix_page, matrix_terminal
 from conformance.runner import expectations
 from conformance.runner.execution import Target
@@ -35,7 +35,7 @@ HEADER = {"matrix": 1, "tool": "0", "started": "2026-01-01T00:00:00+00:00", "com
 def _run(folder: Path, *consumers: Target, tables: Sequence[str] = TABLES, **more: Any) -> Matrix:
     golden = tuple(golden_tables(VECTORS, tables))
     assert len(golden) == len(tables)
-    return run_matrix(Plan((), consumers, (), golden, folder, **more), Matrix(HEADER))
+    return run_matrix(MatrixPlan((), consumers, (), golden, folder, **more), Matrix(HEADER))
 
 
 def _states(matrix: Matrix) -> dict[str, TableOutcome]:
@@ -44,7 +44,7 @@ def _states(matrix: Matrix) -> dict[str, TableOutcome]:
 
 def test_the_reference_reads_all_golden_tables(tmp_path: Path) -> None:
     golden = tuple(golden_tables(VECTORS))
-    matrix = run_matrix(Plan((), (planted("reference"),), (), golden, tmp_path), Matrix(HEADER))
+    matrix = run_matrix(MatrixPlan((), (planted("reference"),), (), golden, tmp_path), Matrix(HEADER))
     assert len(matrix.cells) == len(golden) > 90
     assert {cell.outcome for cell in matrix.cells} == {TableOutcome.PASSED}
     assert matrix.exit_status is ExitStatus.CONFORMANT
@@ -163,7 +163,7 @@ def _matrix(*cells: Cell) -> Matrix:
 CELL = Cell("pyiceberg", "duckdb", "appends-v2-parquet", TableOutcome.FAILED, "current", "the answer differs")
 
 
-def _known(**more: Any) -> Known:
+def _known(**more: Any) -> KnownOutcome:
     said = {
         "role": "cell",
         "who": "duckdb",
@@ -172,7 +172,7 @@ def _known(**more: Any) -> Known:
         "reason": "because",
         **more,
     }
-    return Known(**said)
+    return KnownOutcome(**said)
 
 
 def test_a_known_cell_does_not_fail_the_run() -> None:
@@ -359,7 +359,7 @@ def test_the_page_has_a_sign_and_a_colour_for_each_outcome() -> None:
     folder = Path(matrix_page.__file__).parent / "page"
     script, styles = (folder / f"matrix_page.{kind}" for kind in ("js", "css"))
     for status in STATUSES:
-        assert f" {status}: " in script.read_text(encoding="utf-8").splitlines()[0]
+        assert f"{status}: " in script.read_text(encoding="utf-8").splitlines()[0]
         assert f"button.{status} {{" in styles.read_text(encoding="utf-8")
 
 

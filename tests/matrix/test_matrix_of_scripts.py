@@ -22,7 +22,7 @@ from conformance.interop.catalogue import variants
 from conformance.interop.cells import Matrix, TableOutcome
 from conformance.interop.features import table_features
 from conformance.interop.known import load_known
-from conformance.interop.running import Plan, folder_name, run_matrix
+from conformance.interop.running import MatrixPlan, folder_name, run_matrix
 from conformance.reports import matrix_markdown, matrix_page, matrix_terminal
 from conformance.runner.execution import Target
 from conformance.scripts.model import run_model
@@ -41,7 +41,7 @@ def _without_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 def _run(folder: Path, producer: Target, *consumers: Target, scripts: tuple[str, ...] = FEW, **more: Any) -> Matrix:
     chosen = variants(scripts)
     assert chosen
-    return run_matrix(Plan((producer,), consumers, chosen, (), folder, **more), Matrix(HEADER))
+    return run_matrix(MatrixPlan((producer,), consumers, chosen, (), folder, **more), Matrix(HEADER))
 
 
 def test_scripts_have_names_of_their_own_and_make_sense() -> None:
@@ -57,7 +57,7 @@ def test_scripts_have_names_of_their_own_and_make_sense() -> None:
 
 def test_the_reference_reads_what_it_writes(tmp_path: Path) -> None:
     chosen = variants(quick=True)
-    plan = Plan((planted("reference"),), (planted("reference"),), chosen, (), tmp_path, load_known())
+    plan = MatrixPlan((planted("reference"),), (planted("reference"),), chosen, (), tmp_path, load_known())
     matrix = run_matrix(plan, Matrix(HEADER))
     assert {cell.outcome for cell in matrix.cells} == {TableOutcome.PASSED}
     assert matrix.exit_status is ExitStatus.CONFORMANT
@@ -177,7 +177,7 @@ def test_what_was_found_until_an_interruption_is_kept(where: str, tables: int, c
     found = Matrix(HEADER)
     target = planted("planted", **{where: _interrupted_at(third)})
     with pytest.raises(KeyboardInterrupt):
-        run_matrix(Plan((target,), (target,), variants(FEW), (), tmp_path), found)
+        run_matrix(MatrixPlan((target,), (target,), variants(FEW), (), tmp_path), found)
     assert (len(found.tables), len(found.cells)) == (tables, cells)
     assert (found.complete, found.exit_status) == (False, ExitStatus.INTERRUPTED)
     assert {cell.outcome for cell in found.cells} <= {TableOutcome.PASSED}

@@ -13,7 +13,7 @@ from conformance.table_io.file_access import (
     FileAccessError,
     FileForbidden,
     FileMissing,
-    Place,
+    StoreLocation,
     UnknownScheme,
     file_size,
     is_directory,
@@ -48,19 +48,19 @@ def test_a_path_is_relative_to_the_working_directory(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(
     ("location", "place"),
     [
-        ("/a/b", Place("file", "", "/a/b")),
-        ("s3://bucket/k/e%20y", Place("s3", "bucket", "bucket/k/e%20y")),
-        ("s3a://bucket/k//e", Place("s3a", "bucket", "bucket/k//e")),
-        ("S3://Bucket/k", Place("s3", "Bucket", "Bucket/k")),
-        ("gs://b/k", Place("gs", "b", "b/k")),
-        ("abfss://c@acc.dfs.core.windows.net/d/k", Place("abfss", "c@acc.dfs.core.windows.net", "c/d/k")),
-        ("wasb://c@acc.blob.core.windows.net/k", Place("wasb", "c@acc.blob.core.windows.net", "c/k")),
-        ("hdfs://nn:8020/d/k", Place("hdfs", "nn:8020", "/d/k")),
-        ("hdfs:///d/k", Place("hdfs", "", "/d/k")),
-        ("hdfs:/d/k", Place("hdfs", "", "/d/k")),
+        ("/a/b", StoreLocation("file", "", "/a/b")),
+        ("s3://bucket/k/e%20y", StoreLocation("s3", "bucket", "bucket/k/e%20y")),
+        ("s3a://bucket/k//e", StoreLocation("s3a", "bucket", "bucket/k//e")),
+        ("S3://Bucket/k", StoreLocation("s3", "Bucket", "Bucket/k")),
+        ("gs://b/k", StoreLocation("gs", "b", "b/k")),
+        ("abfss://c@acc.dfs.core.windows.net/d/k", StoreLocation("abfss", "c@acc.dfs.core.windows.net", "c/d/k")),
+        ("wasb://c@acc.blob.core.windows.net/k", StoreLocation("wasb", "c@acc.blob.core.windows.net", "c/k")),
+        ("hdfs://nn:8020/d/k", StoreLocation("hdfs", "nn:8020", "/d/k")),
+        ("hdfs:///d/k", StoreLocation("hdfs", "", "/d/k")),
+        ("hdfs:/d/k", StoreLocation("hdfs", "", "/d/k")),
     ],
 )
-def test_where_a_location_points(location: str, place: Place) -> None:
+def test_where_a_location_points(location: str, place: StoreLocation) -> None:
     assert split_location(location) == place
 
 

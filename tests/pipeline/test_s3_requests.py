@@ -10,7 +10,7 @@ import pytest
 
 from conformance.table_io import s3_requests
 from conformance.table_io.file_access import FileAccessError, read_bytes, s3_object, write_bytes
-from conformance.table_io.s3_requests import RETRIES, Part
+from conformance.table_io.s3_requests import RETRIES, ObjectPart
 from conformance.table_io.stores import object_store
 from conformance.table_io.stores.object_store import sign_request
 from tools.faulty_store import Asked, Fault, Store, running
@@ -124,11 +124,11 @@ def test_a_range_after_the_end_is_empty(store: Store) -> None:
     found = s3_object(LOCATION)
     assert found is not None
     assert [found.read_range(*one) for one in ((5, 9), (7, 9), (100, 101))] == [
-        Part(5, b"nt", 7),
-        Part(7, b"", 7),
-        Part(7, b"", 7),
+        ObjectPart(5, b"nt", 7),
+        ObjectPart(7, b"", 7),
+        ObjectPart(7, b"", 7),
     ]
     write_bytes(LOCATION, b"")
-    assert found.read_range(0, 1) == found.read_end(1) == Part(0, b"", 0)
+    assert found.read_range(0, 1) == found.read_end(1) == ObjectPart(0, b"", 0)
     assert found.read_all(0) == b""
     del store

@@ -12,7 +12,7 @@ import pytest
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.cli import main
 from conformance.engines.reference import adapter as reference
-from conformance.properties.filter_pushdown import Findings, check
+from conformance.properties.filter_pushdown import FilterPushdownResults, check
 from conformance.properties.tables import EXCLUDABLE, make_case
 from conformance.properties.values import VALUES
 from conformance.runner.adapter_interface import InProcess
@@ -29,7 +29,9 @@ def _adapter(wrong: Callable[[Arguments, Operation], Any] | None = None) -> InPr
     return InProcess("planted", reference.implementation(), operations, reference.REFUSALS)
 
 
-def _found(wrong: Callable[[Arguments, Operation], Any], place: Path, examples: int = 200, **more: Any) -> Findings:
+def _found(
+    wrong: Callable[[Arguments, Operation], Any], place: Path, examples: int = 200, **more: Any
+) -> FilterPushdownResults:
     return check(_adapter(wrong), 1, examples, keep=place, **more)
 
 

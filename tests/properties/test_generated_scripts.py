@@ -16,7 +16,7 @@ from conformance.properties.script_shrinking import smaller
 from conformance.properties.scripts import EXCLUDABLE, OPERATIONS, Maker, is_valid_script, make_script
 from conformance.properties.values import ODD_NAMES, SEALED_VALUES, TRANSFORMS, VALUES, WITH_ARGUMENTS, Chance
 from conformance.scripts import RefusedByText, parse_script, script_json
-from conformance.scripts.model import Table, check_script, run_model
+from conformance.scripts.model import ModelTable, check_script, run_model
 
 MANY = [make_script(seed) for seed in range(500)]
 LONG = [make_script(seed, size=Size(operations=12), refused=True) for seed in range(1200)]
@@ -63,7 +63,7 @@ def test_operations_that_the_text_forbids_are_made_where_they_are_wanted() -> No
     codes = set()
     for script in LONG:
         check_script(script)
-        table = Table()
+        table = ModelTable()
         for index, operation in enumerate(script["operations"]):
             try:
                 table = table.after(index, operation)

@@ -16,7 +16,7 @@ from conformance.cli import main
 from conformance.core.json_types import Json
 from conformance.properties.errors import NotSupported
 from conformance.properties.harness import Harness
-from conformance.properties.metamorphic import Findings, check, make_property_script, replay
+from conformance.properties.metamorphic import MetamorphicResults, check, make_property_script, replay
 from conformance.properties.metamorphic_properties import PROPERTIES
 from conformance.scripts.model import branch_rows, run_model
 
@@ -31,7 +31,7 @@ def _without_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fsync", lambda _descriptor: None)
 
 
-def _check(name: str, wrong: Wrong | None, keep: Path, examples: int, exclude: str = "") -> Findings:
+def _check(name: str, wrong: Wrong | None, keep: Path, examples: int, exclude: str = "") -> MetamorphicResults:
     writer = adapter("writer", table_write=wrong) if wrong else adapter("writer")
     return check(writer, adapter("reader"), [PROPERTIES[name]], 0, examples, frozenset(exclude.split()), keep=keep)
 

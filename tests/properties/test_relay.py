@@ -19,14 +19,14 @@ from conformance.engines.reference import adapter as reference
 from conformance.operations.comparison import ABSENT, Difference
 from conformance.properties import relay_known
 from conformance.properties.errors import Broken
-from conformance.properties.relay import Engine, Relays, run_relays
+from conformance.properties.relay import RelayEngine, Relays, run_relays
 from conformance.properties.relay_known import KnownRelay, load_known
-from conformance.properties.relay_results import Findings, Handover, Step, matrix, read_relay, save_relay
+from conformance.properties.relay_results import Handover, RelayResults, Step, matrix, read_relay, save_relay
 from conformance.properties.relay_table import SharedTable, Version
 from conformance.properties.script_maker import Size
 from conformance.reports.relay_page import render
 from conformance.runner.adapter_interface import InProcess
-from conformance.runner.process import Limits, Process
+from conformance.runner.process import AdapterLimits, Process
 from spec_ref.core.errors import Violation
 
 Change = Callable[[dict[str, Any]], object]
@@ -37,16 +37,16 @@ APPEND = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
 EXCLUDED = frozenset({"v1", "orc", "avro", "variant", "geometry", "geography"})
 
 
-def engine(name: str, wrong: Callable[[dict[str, Any], Change], object] | None = None) -> Engine:
+def engine(name: str, wrong: Callable[[dict[str, Any], Change], object] | None = None) -> RelayEngine:
     """The reference under a name, with other answers to changes of tables."""
     right = reference.operations()
     change = right["table.change"]
     operations = {**right, "table.change": change if wrong is None else lambda args: wrong(args, change)}
     adapter = InProcess(name, {**reference.implementation(), "implementation": name}, operations, reference.REFUSALS)
-    return Engine(name, adapter, adapter.start())
+    return RelayEngine(name, adapter, adapter.start())
 
 
-def relays(*engines: Engine, known: tuple[KnownRelay, ...] = ()) -> Relays:
+def relays(*engines: RelayEngine, known: tuple[KnownRelay, ...] = ()) -> Relays:
     return Relays({one.name: one for one in engines}, known)
 
 
@@ -63,7 +63,7 @@ def refusing(args: dict[str, Any], right: Change) -> object:
     return right(args)
 
 
-def run(found: Relays, keep: Path, examples: int = 2, seed: int = 1) -> Findings:
+def run(found: Relays, keep: Path, examples: int = 2, seed: int = 1) -> RelayResults:
     return run_relays(found, seed, examples, EXCLUDED, size=Size(columns=2, operations=6), keep=keep)
 
 
@@ -325,8 +325,8 @@ for line in sys.stdin:
 
 
 def test_an_engine_that_dies_leaves_the_table_and_is_started_again(tmp_path: Path) -> None:
-    with Process("dying", [sys.executable, "-c", DYING], limits=Limits(request=20)) as process:
-        found = relays(engine("right"), Engine("dying", process, process.start()))
+    with Process("dying", [sys.executable, "-c", DYING], limits=AdapterLimits(request=20)) as process:
+        found = relays(engine("right"), RelayEngine("dying", process, process.start()))
         table = SharedTable(tmp_path / "t")
         found.attempt(table, CREATE, found.engines["right"])
         location = table.location
@@ -349,8 +349,8 @@ LEAVING = DYING.replace(
 
 
 def test_the_metadata_file_that_a_dying_engine_left_is_named(tmp_path: Path) -> None:
-    with Process("dying", [sys.executable, "-c", LEAVING], limits=Limits(request=20)) as process:
-        found = relays(engine("right"), Engine("dying", process, process.start()))
+    with Process("dying", [sys.executable, "-c", LEAVING], limits=AdapterLimits(request=20)) as process:
+        found = relays(engine("right"), RelayEngine("dying", process, process.start()))
         table = SharedTable(tmp_path / "t")
         found.attempt(table, CREATE, found.engines["right"])
         failure = found.attempt(table, APPEND, found.engines["dying"])
@@ -362,7 +362,7 @@ def test_the_metadata_file_that_a_dying_engine_left_is_named(tmp_path: Path) -> 
 
 def test_an_engine_that_is_gone_is_not_asked_again(tmp_path: Path) -> None:
     process = Process("gone", ["/nowhere/at/all"])
-    gone = Engine("gone", process, engine("right").started)
+    gone = RelayEngine("gone", process, engine("right").started)
     found = relays(engine("right"), gone)
     failure = found.attempt(SharedTable(tmp_path / "t"), CREATE, gone)
     assert failure is not None

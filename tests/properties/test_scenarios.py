@@ -24,9 +24,9 @@ from conformance.properties.scenarios import follow_reference
 from conformance.properties.script_maker import Size
 from conformance.properties.script_shrinking import smaller_or_refused
 from conformance.properties.scripts import OPERATIONS
-from conformance.properties.searching import Failure, scripts, search
+from conformance.properties.searching import FailingExample, scripts, search
 from conformance.scripts import LeftOpen, RefusedByText
-from conformance.scripts.model import Table
+from conformance.scripts.model import ModelTable
 from spec_ref.core.errors import SpecError
 from spec_ref.scan_planning.time_travel import TableState, table_state
 
@@ -50,7 +50,9 @@ def script(*operations: Json, version: int = 2, **more: Json) -> Json:
     return {"operations": [create, *operations]}
 
 
-def find(folder: Path, examples: int, exclude: frozenset[str], size: Size = LARGE, counts: Any = None) -> list[Failure]:
+def find(
+    folder: Path, examples: int, exclude: frozenset[str], size: Size = LARGE, counts: Any = None
+) -> list[FailingExample]:
     numbers = iter(range(1_000_000))
 
     def attempt(one: Json) -> None:
@@ -354,7 +356,7 @@ def test_rows_without_columns_never_vanish(
 @pytest.mark.parametrize("operation", WITHOUT_COLUMNS, ids=lambda operation: str(operation["op"]))
 def test_whether_rows_without_columns_are_written_is_left_open(operation: Json, tmp_path: Path) -> None:
     drop = {"op": "alter-schema", "changes": [{"op": "drop", "name": "id"}]}
-    table = Table()
+    table = ModelTable()
     for index, one in enumerate(script(ROWS, drop)["operations"]):
         table = table.after(index, one)
     with pytest.raises(LeftOpen):
@@ -419,7 +421,7 @@ def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Pa
     for version, code in ((2, "EVO005"), (3, "EVO008")):
         made = script(promotion, version=version, schema=schema, partition=spec)
         with pytest.raises(RefusedByText) as error:
-            Table().after(0, made["operations"][0]).after(1, promotion)
+            ModelTable().after(0, made["operations"][0]).after(1, promotion)
         assert error.value.code == code
         follow_reference(made, tmp_path / str(version))
 
@@ -427,7 +429,7 @@ def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Pa
 @pytest.mark.parametrize("type_", ["long", "int"])
 def test_a_promotion_to_the_own_type_is_left_open(type_: str, tmp_path: Path) -> None:
     made = script(ROWS, {"op": "alter-schema", "changes": [{"op": "promote", "name": "id", "type": type_}]})
-    table = Table().after(0, made["operations"][0]).after(1, ROWS)
+    table = ModelTable().after(0, made["operations"][0]).after(1, ROWS)
     with pytest.raises(RefusedByText) as error:
         table.after(2, made["operations"][2])
     assert error.value.code == "EVO003"
@@ -490,7 +492,7 @@ def test_a_null_of_a_required_column_that_no_row_gets_leaves_open_what_a_writer_
     update = {"op": "update", "filter": where, "set": {"c": literal}}
     made = script(row, update, schema={"type": "struct", "fields": [ID, column]})
     with pytest.raises(LeftOpen):
-        Table().after(0, made["operations"][0]).after(1, row).after(2, update)
+        ModelTable().after(0, made["operations"][0]).after(1, row).after(2, update)
     follow_reference(made, tmp_path / "table")
 
 
@@ -512,7 +514,7 @@ def test_a_removed_partition_field_of_version_1_leaves_open_who_may_name_it(
     removal = {"op": "alter-spec", "changes": [{"op": "remove", "name": "p"}]}
     upgrade = [{"op": "upgrade", "format_version": 2}] if upgraded else []
     made = script(ROWS, removal, *upgrade, version=1, partition=spec)
-    table = Table()
+    table = ModelTable()
     for index, one in enumerate(made["operations"]):
         table = table.after(index, one)
     last = {"op": "alter-spec", "changes": [change]}
@@ -529,7 +531,7 @@ def test_version_1_needs_no_delete_files_where_no_row_is_found(mode: str) -> Non
         "update": {"filter": {"type": "eq", "term": "id", "value": 9}, "set": {"id": "1"}},
         "merge": {"on": ["id"], "rows": [{"id": "9"}]},
     }[mode]
-    table = Table()
+    table = ModelTable()
     for index, one in enumerate(script(ROWS, version=1)["operations"]):
         table = table.after(index, one)
     with pytest.raises(LeftOpen):
@@ -542,7 +544,7 @@ def test_version_1_needs_no_delete_files_where_no_row_is_found(mode: str) -> Non
 
 def test_a_null_of_a_required_column_to_delete_leaves_open_what_a_writer_does() -> None:
     required = {"schema": {"type": "struct", "fields": [{**ID, "required": True}]}}
-    table = Table().after(0, script(version=2, **required)["operations"][0])
+    table = ModelTable().after(0, script(version=2, **required)["operations"][0])
     with pytest.raises(LeftOpen):
         table.after(1, {"op": "delete-equal", "rows": [{"id": None}]})
     assert table.after(1, {"op": "delete-equal", "rows": [{"id": "1"}]}).rows() == ()

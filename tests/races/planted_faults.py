@@ -418,12 +418,12 @@ def branch_moves_main(patch: Any) -> None:
 
 
 def snapshot_ids_collide(patch: Any) -> None:
-    original = writers.Source.draw
+    original = writers.NondeterministicValues.draw
 
     def draw(self: Any, what: Any, drawn: int) -> Any:
         return 77 + drawn if what.value == "snapshot-id" else original(self, what, drawn)
 
-    patch.setattr(writers.Source, "draw", draw)
+    patch.setattr(writers.NondeterministicValues, "draw", draw)
     patch.setattr(commit_module, "_own_snapshot_id", _no_steps)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from conformance.races.state import Fault
-from spec_ref.commits.tables import MetastoreTable, Table
+from spec_ref.commits.tables import MetastoreTable, TableKind
 
 Plant = Callable[[Any], Any]
 METASTORE = MetastoreTable()
@@ -28,4 +28,4 @@ class Planted:
     fixture: str = "partitioned"
     faults: tuple[Fault, ...] = ()
     most_faults: int = 1
-    table: Table = METASTORE
+    table: TableKind = METASTORE

@@ -13,13 +13,13 @@ from conformance.races.rows import RowModel
 from conformance.races.simulator import Simulator
 from conformance.races.state import SharedState
 from conformance.races.table_fixtures import FIXTURES
-from spec_ref.commits.tables import Table
+from spec_ref.commits.tables import TableKind
 
 IDS = [planted.name for planted in PLANTED]
 
 
 @functools.cache
-def shared_state(fixture: str, version: int, table: Table) -> SharedState:
+def shared_state(fixture: str, version: int, table: TableKind) -> SharedState:
     return FIXTURES[fixture].state(version, table)
 
 

@@ -16,7 +16,7 @@ from conformance.races.suites import ALL_FAULTS, Race
 from conformance.races.table_fixtures import PARTITIONED
 from spec_ref.commits.changes import CreateTable
 from spec_ref.commits.effects import Swap
-from spec_ref.commits.tables import Table, next_version
+from spec_ref.commits.tables import TableKind, next_version
 
 
 def test_two_appends_of_two_steps_have_all_their_orders() -> None:
@@ -97,7 +97,7 @@ CLEANING = {
 }
 
 
-def _cleaning(table: Table, names: tuple[str, ...], faults: tuple[Fault, ...] = ()) -> Simulator:
+def _cleaning(table: TableKind, names: tuple[str, ...], faults: tuple[Fault, ...] = ()) -> Simulator:
     """A race on a table that deletes old metadata at once."""
     changes = (CreateTable(empty_table(2, LOCATION, CLEANING)), *PARTITIONED.make(2)[1:])
     planned = [
@@ -107,7 +107,7 @@ def _cleaning(table: Table, names: tuple[str, ...], faults: tuple[Fault, ...] = 
 
 
 @pytest.mark.parametrize("table", suites.TABLES.values(), ids=suites.TABLES)
-def test_old_metadata_is_deleted_under_the_feet_of_nobody(table: Table) -> None:
+def test_old_metadata_is_deleted_under_the_feet_of_nobody(table: TableKind) -> None:
     assert _cleaning(table, ("fast-append", "fast-append"), tuple(Fault)).explore().found == ()
     assert _cleaning(table, ("fast-append", "fast-append", "properties")).explore().found == ()
 

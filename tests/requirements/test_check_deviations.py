@@ -8,11 +8,11 @@ import pytest
 from attrs import evolve
 
 from conformance.interop.cells import TableOutcome
-from conformance.interop.known import Known, load_known
+from conformance.interop.known import KnownOutcome, load_known
 from conformance.properties.relay_known import KnownRelay
 from conformance.races.stress.known import KnownCatalog
 from conformance.runner import expectations
-from conformance.runner.expectations import Deviation, Kind
+from conformance.runner.expectations import Deviation, DeviationKind
 from spec_ref.requirements import Decision
 from tools.check_deviations import Facts, change_problems, problems, shipped_changes, shipped_facts, table_problems
 
@@ -54,7 +54,7 @@ def test_a_fair_entry_has_no_problem(facts: Facts) -> None:
         ({"points": ("Z1",), "counter": "it is old"}, "Z1 is not a point of the contradictions"),
         ({"counter": ""}, "what speaks for the engine must be in counter"),
         ({"reason": "Scan Planning: a file is left out."}, "the reason must quote the sentence of the text"),
-        ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
+        ({"kind": DeviationKind.CHOICE}, "a choice must name the point that is open"),
         ({"reason": '"must be read by the scan" binds readers.'}, "name Scan Planning, the section of SCN006"),
         ({"reason": 'Nested Types: "must be read by the scan" binds readers.'}, "name Scan Planning, the section of"),
         ({"reason": '"Data of Scan Planning must be read" binds readers.'}, "name Scan Planning, the section of"),
@@ -102,7 +102,7 @@ def test_a_rule_for_writers_is_not_held_against_a_reader(facts: Facts) -> None:
     entry = evolve(FAIR, vectors=(one.id,), requirements=(code,), reason=f'{section}: "must be written so" binds all.')
     (found,) = problems([entry], facts)
     assert f"is done by a reader, which {code} does not bind" in found
-    assert list(problems([evolve(entry, kind=Kind.LENIENCY)], facts)) == []
+    assert list(problems([evolve(entry, kind=DeviationKind.LENIENCY)], facts)) == []
 
 
 def test_a_deviation_is_not_at_an_open_point(facts: Facts) -> None:
@@ -129,13 +129,13 @@ def test_a_writer_that_is_lenient_against_a_rule_for_writers_has_an_argument(fac
         and "writer" in facts.requirements[code].binds
         and not vector.contradiction
     )
-    entry = evolve(FAIR, vectors=(one.id,), requirements=(code,), kind=Kind.LENIENCY, counter="")
+    entry = evolve(FAIR, vectors=(one.id,), requirements=(code,), kind=DeviationKind.LENIENCY, counter="")
     (found,) = problems([entry], facts)
     assert "why that is not a deviation must be in counter" in found
     assert list(problems([evolve(entry, counter="the caller chose it")], facts)) == []
 
 
-TABLE = Known(
+TABLE = KnownOutcome(
     role="table",
     who="iceberg-go",
     tables=("appends-*",),
@@ -152,13 +152,13 @@ TABLE = Known(
     ("changes", "problem"),
     [
         ({"id": "writes-otherwise"}, "the id must begin with iceberg-go-"),
-        ({"requirements": (), "kind": Kind.LIMITATION}, "requirements must not be left out"),
+        ({"requirements": (), "kind": DeviationKind.LIMITATION}, "requirements must not be left out"),
         ({"requirements": ("SNP016", "XXX001")}, "XXX001 is not in the register"),
         ({"reason": 'It is "another operation".'}, "the reason must name Snapshots, the section of SNP016"),
         ({"requirements": ("SNP016", "PQT006")}, "the reason must name Parquet, the section of PQT006"),
         ({"evidence": "https://github.com/a/b/issues/1"}, "a link is in evidence"),
         ({"points": ("Z1",)}, "Z1 is not a point"),
-        ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
+        ({"kind": DeviationKind.CHOICE}, "a choice must name the point that is open"),
         ({"requirements": ("SCN010",), "reason": 'Scan Planning: "must be applied".'}, "a table is made by a writer"),
         ({"counter": ""}, "what speaks for the engine must be in counter"),
         ({"reason": "Snapshots: it is wrong."}, "the reason must quote the sentence of the text"),
@@ -193,7 +193,7 @@ CATALOG = KnownCatalog(
     id="nessie-moves-main",
     tested=("Nessie",),
     kinds=(),
-    kind=Kind.DEVIATION,
+    kind=DeviationKind.DEVIATION,
     requirements=CHANGE.requirements,
     does=CHANGE.does,
     reason=CHANGE.reason,

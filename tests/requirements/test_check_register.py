@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from spec_ref.requirements import SOURCES, Source, Sources
+from spec_ref.requirements import SOURCES, SourceDocument, Sources
 
 TOOL = Path(__file__).parents[2] / "tools" / "check_register.py"
 OLD = """# Spec
@@ -46,7 +46,7 @@ def load_tool() -> ModuleType:
 @pytest.fixture(name="recorded")
 def record_old_text(tool: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     found = {heading: tool.digest(lines) for heading, lines in tool.sections(OLD).items()}
-    source = Source(document="spec", path="format/spec.md", sections=found, fields={})
+    source = SourceDocument(document="spec", path="format/spec.md", sections=found, fields={})
     state = Sources(repository="", commit="", date="", documents={"spec": source})
     monkeypatch.setattr(tool, "sources", lambda: state)
 
@@ -86,7 +86,7 @@ def test_requirements_of_a_changed_section_are_named(
     tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heading = "Appendix B: 32-bit Hash Requirements"
-    source = Source(document="spec", path="format/spec.md", sections={heading: "another"}, fields={})
+    source = SourceDocument(document="spec", path="format/spec.md", sections={heading: "another"}, fields={})
     monkeypatch.setattr(tool, "sources", lambda: Sources("", "", "", {"spec": source}))
     (tmp_path / "spec.md").write_text(f"## {heading}\nNew.\n", encoding="utf-8")
     assert tool.main(["--spec", str(tmp_path)]) == 1

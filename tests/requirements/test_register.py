@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from spec_ref.core.versions import FormatVersion, Presence
-from spec_ref.requirements import Level, Requirement, Status, register, sources
+from spec_ref.requirements import Requirement, RequirementLevel, Status, register, sources
 
 REQUIREMENTS = tuple(register().values())
 BINDS = {"reader", "writer", "table", "committer"}
@@ -118,7 +118,7 @@ def test_a_text_is_sentences_that_a_newcomer_understands() -> None:
 
 
 def test_a_permission_says_that_it_is_one() -> None:
-    assert codes(lambda r: r.level is Level.MAY and not re.search(r"\b(may|any)\b", r.text)) == []
+    assert codes(lambda r: r.level is RequirementLevel.MAY and not re.search(r"\b(may|any)\b", r.text)) == []
 
 
 def test_examples_come_in_pairs_and_sightings_with_a_reason() -> None:

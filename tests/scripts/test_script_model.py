@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.scripts import Append, Create, Script, ScriptError, parse_script, script_json
-from conformance.scripts.model import TableState, branch_rows, run_model
+from conformance.scripts.model import ScriptState, branch_rows, run_model
 
 ID = {"id": 1, "name": "id", "required": True, "type": "long"}
 P = {"id": 2, "name": "p", "required": False, "type": "string"}
@@ -28,7 +28,7 @@ def script(*operations: dict[str, Any], version: int = 3, fields: Any = (ID, P),
     return {"operations": [first, *operations]}
 
 
-def states(*operations: dict[str, Any], **more: Any) -> tuple[TableState, ...]:
+def states(*operations: dict[str, Any], **more: Any) -> tuple[ScriptState, ...]:
     return run_model(script(*operations, **more))
 
 
@@ -36,7 +36,7 @@ def append(*ids: int, **more: Any) -> dict[str, Any]:
     return {"op": "append", "rows": [{"id": str(id_), "p": chr(96 + id_)} for id_ in ids], **more}
 
 
-def facts(state: TableState, ref: str = "main") -> dict[str, tuple[str | None, int, int]]:
+def facts(state: ScriptState, ref: str = "main") -> dict[str, tuple[str | None, int, int]]:
     """Rows by id: the value of p, who the row is, and what changed it last."""
     return {row.values["id"]: (row.values["p"], row.identity, row.updated) for row in state.refs[ref].rows}
 

@@ -31,7 +31,7 @@ from conformance.reports import (
     write_reports,
 )
 from conformance.reports.sarif import artifact_location
-from conformance.reports.validation import Outcome, as_json, as_junit, as_lines, as_sarif, as_text
+from conformance.reports.validation import ValidationResult, as_json, as_junit, as_lines, as_sarif, as_text
 from conformance.runner import judge
 from conformance.runner.results import AdapterRun, Case, Result, Run
 from conformance.validator.run import Level, TableReport
@@ -105,7 +105,10 @@ def test_reports_for_programs_are_json(kind: str, run: Run) -> None:
 
 
 def test_sarif_has_no_links_and_its_places_are_uris(run: Run, report: TableReport) -> None:
-    for text in (rendered("sarif", run), as_sarif([Outcome("[a](b)", report), Outcome("b", unreadable=HOSTILE)])):
+    for text in (
+        rendered("sarif", run),
+        as_sarif([ValidationResult("[a](b)", report), ValidationResult("b", unreadable=HOSTILE)]),
+    ):
         messages = list(_messages(json.loads(text)))
         assert any("[click] (https" in one for one in messages)
         assert not [one for one in messages if "](" in one]
@@ -145,7 +148,11 @@ def test_no_line_of_others_stands_alone(run: Run, report: TableReport, matrix: M
         markdown.render(run),
         matrix_terminal.render(matrix),
         matrix_markdown.render(matrix),
-        "\n".join(as_text([Outcome(HOSTILE, report), Outcome(HOSTILE, unreadable=HOSTILE)], lambda text, _: text)),
+        "\n".join(
+            as_text(
+                [ValidationResult(HOSTILE, report), ValidationResult(HOSTILE, unreadable=HOSTILE)], lambda text, _: text
+            )
+        ),
         "\n".join(difference.lines(run, Run({}, {}, [], []))),
     ]
     for text in reports:
@@ -171,7 +178,7 @@ def report() -> TableReport:
 
 
 def test_reports_of_tables_are_json_and_xml_without_control_characters(report: TableReport) -> None:
-    outcomes = [Outcome(HOSTILE, report), Outcome(HOSTILE, unreadable=HOSTILE)]
+    outcomes = [ValidationResult(HOSTILE, report), ValidationResult(HOSTILE, unreadable=HOSTILE)]
     reports = [as_json(outcomes), as_lines(outcomes), as_junit(outcomes), as_sarif(outcomes)]
     assert [text for text in reports if set(text) & HIDDEN] == []
     assert len(json.loads(reports[0])["tables"]) == 2

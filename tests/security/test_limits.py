@@ -23,7 +23,7 @@ from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.vectors import load
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
-from spec_ref.encodings.avro.container import Limits, open_container
+from spec_ref.encodings.avro.container import ContainerLimits, open_container
 from spec_ref.encodings.puffin.compression import MAX_CONTENT, compress, decompress
 from spec_ref.encodings.puffin.file import read_puffin
 from spec_ref.json import documents
@@ -121,7 +121,9 @@ def test_an_avro_block_that_unpacks_to_too_much_is_refused(codec: str, compresso
         open_container(data, "MAN001").payload(0)
     with pytest.raises(SpecError, match=f"; expected at most {1 << 20} bytes"):
         list(
-            open_container(_avro(_fed(compressor(), 4 << 20), codec), "MAN001", Limits(total_bytes=1 << 20)).payloads()
+            open_container(
+                _avro(_fed(compressor(), 4 << 20), codec), "MAN001", ContainerLimits(total_bytes=1 << 20)
+            ).payloads()
         )
 
 

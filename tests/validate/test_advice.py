@@ -10,7 +10,7 @@ import pytest
 
 from conformance.reports.validation import finding_json
 from conformance.rules import registry
-from conformance.validator.advice import Kind, advice, check_advice, known
+from conformance.validator.advice import AdviceKind, advice, check_advice, known
 from conformance.validator.context import Level
 from conformance.validator.run import Snapshots
 from conformance.vectors.golden_tables import materialize
@@ -34,27 +34,27 @@ PROCEDURES = {
 """Of the procedures of Iceberg-Java 1.12.0 (`org.apache.iceberg.spark.procedures`), those that advice may name."""
 
 KINDS = [
-    ("MAN001-cut", Kind.RESTORE),
-    ("MLS002-cut", Kind.RESTORE),
-    ("MLS003-manifest-missing", Kind.RESTORE),
-    ("SNP005-missing", Kind.RESTORE),
-    ("PQT001-parquet-cut", Kind.RESTORE),
-    ("DFL002-parquet-missing", Kind.RESTORE),
-    ("PUF018-magic", Kind.RESTORE),
-    ("TMD021-ref-dangling", Kind.RESTORE),
-    ("TMD024-next-row-id-missing", Kind.RESTORE),
-    ("TMD014-property-a-number", Kind.RESTORE),
-    ("MLS010-added_files_count-high", Kind.REWRITE),
-    ("MLS021-lower-bound-missing", Kind.REWRITE),
-    ("DFL013-null-count-of-footer", Kind.REWRITE),
-    ("DFL005-count-of-parquet", Kind.REWRITE),
-    ("STA019-data_record_count-another", Kind.REWRITE),
-    ("SRT004-sort-order-unknown", Kind.REWRITE),
-    ("TMD020-default-order-unknown", Kind.CONFIGURE),
-    ("VER004-type-newer", Kind.CONFIGURE),
-    ("DFL015-distinct_counts-written-in-v2", Kind.NOTHING),
-    ("PUF025-created-by-missing", Kind.NOTHING),
-    ("MAN006-schema-id-missing", Kind.NOTHING),
+    ("MAN001-cut", AdviceKind.RESTORE),
+    ("MLS002-cut", AdviceKind.RESTORE),
+    ("MLS003-manifest-missing", AdviceKind.RESTORE),
+    ("SNP005-missing", AdviceKind.RESTORE),
+    ("PQT001-parquet-cut", AdviceKind.RESTORE),
+    ("DFL002-parquet-missing", AdviceKind.RESTORE),
+    ("PUF018-magic", AdviceKind.RESTORE),
+    ("TMD021-ref-dangling", AdviceKind.RESTORE),
+    ("TMD024-next-row-id-missing", AdviceKind.RESTORE),
+    ("TMD014-property-a-number", AdviceKind.RESTORE),
+    ("MLS010-added_files_count-high", AdviceKind.REWRITE),
+    ("MLS021-lower-bound-missing", AdviceKind.REWRITE),
+    ("DFL013-null-count-of-footer", AdviceKind.REWRITE),
+    ("DFL005-count-of-parquet", AdviceKind.REWRITE),
+    ("STA019-data_record_count-another", AdviceKind.REWRITE),
+    ("SRT004-sort-order-unknown", AdviceKind.REWRITE),
+    ("TMD020-default-order-unknown", AdviceKind.CONFIGURE),
+    ("VER004-type-newer", AdviceKind.CONFIGURE),
+    ("DFL015-distinct_counts-written-in-v2", AdviceKind.NOTHING),
+    ("PUF025-created-by-missing", AdviceKind.NOTHING),
+    ("MAN006-schema-id-missing", AdviceKind.NOTHING),
 ]
 
 
@@ -82,7 +82,7 @@ def test_advice_that_changes_a_table_names_a_command_and_its_risk() -> None:
         assert len(one.text) <= 300, one
         assert one.otherwise is not None
         assert not one.otherwise.endswith("."), one
-        if one.kind is Kind.NOTHING:
+        if one.kind is AdviceKind.NOTHING:
             assert (one.spark, one.pyiceberg, one.risk) == (None, None, None), one
         else:
             assert one.spark or one.pyiceberg, one
@@ -109,7 +109,7 @@ def _golden_tables() -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS)
-def test_a_broken_table_gets_the_kind_of_advice_that_helps(name: str, kind: Kind, tmp_path: Path) -> None:
+def test_a_broken_table_gets_the_kind_of_advice_that_helps(name: str, kind: AdviceKind, tmp_path: Path) -> None:
     one = KIT[name]
     bench = Workbench(one.table, tmp_path)
     one.mutate(bench)
@@ -124,7 +124,7 @@ def test_a_broken_table_gets_the_kind_of_advice_that_helps(name: str, kind: Kind
 
 def test_metadata_that_no_engine_loads_is_restored() -> None:
     for check in ("metadata-format-version-missing", "metadata-location-missing", "metadata-schemas-wrong-type"):
-        assert check_advice(check).kind is Kind.RESTORE
+        assert check_advice(check).kind is AdviceKind.RESTORE
         assert "any commit" not in check_advice(check).text
 
 

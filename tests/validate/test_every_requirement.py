@@ -9,7 +9,7 @@ from pathlib import Path
 import test_diff
 
 from conformance.rules import registry
-from spec_ref.requirements import Level, Status, register
+from spec_ref.requirements import RequirementLevel, Status, register
 from tests.validate import corruptions
 
 IN_A_TABLE = {"metadata-json", "manifest-list", "manifest", "data-file", "puffin"}
@@ -26,7 +26,7 @@ def shown() -> set[str]:
         for code, one in register().items()
         if one.status is Status.ADOPTED
         and one.unproven is None
-        and one.level is not Level.MAY
+        and one.level is not RequirementLevel.MAY
         and one.document in DOCUMENTS
         and IN_A_TABLE & set(one.observable)
         and {"writer", "table"} & set(one.binds)

@@ -9,8 +9,8 @@ import pytest
 from conformance.engine_setup import list_engines
 from conformance.reports.validation import finding_json
 from conformance.rules import registry
-from conformance.runner.execution import Plan, execute
-from conformance.runner.results import Writer
+from conformance.runner.execution import RunPlan, execute
+from conformance.runner.results import ResultsWriter
 from conformance.runner.targets import make_limits, named
 from conformance.validator import tolerated
 from conformance.validator.advice import advice
@@ -47,7 +47,7 @@ def answers() -> Answers:
     """The versions of the engines, and the outcomes of their reads; all engines run once, also where one fails."""
     wanted = frozenset(vector for fact in OURS for vector in fact.vectors)
     asked = named(sorted({*adapters().values()} - ABSENT), make_limits(180, 180))
-    run = execute(Plan(tuple(asked), Selection(ids=wanted).choose(load(shipped()))), {}, Writer(None))
+    run = execute(RunPlan(tuple(asked), Selection(ids=wanted).choose(load(shipped()))), {}, ResultsWriter(None))
     assert [one.not_examined for one in run.adapters if one.not_examined] == []
     versions = {one.name: one.version for one in run.adapters}
     return versions, {(one.adapter, one.id): one.outcome.value for one in run.results}

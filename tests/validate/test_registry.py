@@ -17,7 +17,7 @@ from conformance import rules
 from conformance.cli.explain import find
 from conformance.core.failures import UsageError
 from conformance.reports import validation as rendering
-from conformance.reports.validation import Outcome
+from conformance.reports.validation import ValidationResult
 from conformance.rules import registry
 from conformance.rules.old_messages import check_by_message
 from conformance.validator.context import Level
@@ -182,7 +182,7 @@ def test_nothing_changes_when_every_message_is_reworded(
         place.message for one in plain.findings for place in one.places
     )
     known = tmp_path / "known.json"
-    known.write_text(rendering.as_json([Outcome("file:/t", plain)]), encoding="utf-8")
+    known.write_text(rendering.as_json([ValidationResult("file:/t", plain)]), encoding="utf-8")
     left, accepted = finding_filter((), (), "error", known).applied(other)
     assert (left.findings, len(accepted)) == ((), len(plain.findings))
 
@@ -270,7 +270,7 @@ def test_a_baseline_of_the_version_before_is_still_one(tmp_path: Path) -> None:
 
 def test_reports_name_the_check(tmp_path: Path) -> None:
     one = finding("MLS004", "any", file="f", aspect="mismatch")
-    outcome = Outcome("file:/t", TableReport("file:/t", "file:/t/m", Level.FILES, (one,)))
+    outcome = ValidationResult("file:/t", TableReport("file:/t", "file:/t/m", Level.FILES, (one,)))
     for text in (
         rendering.as_json([outcome]),
         rendering.as_lines([outcome]),

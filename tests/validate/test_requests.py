@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conformance.table_io import store_file
 from conformance.table_io.file_access import FileAccessError, read_bytes, write_bytes
 from conformance.table_io.local import read_table
-from conformance.table_io.s3_requests import Part
+from conformance.table_io.s3_requests import ObjectPart
 from conformance.table_io.store_file import END, StoreFile, open_rows_file
 from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
@@ -202,11 +202,11 @@ class Counting:
         self.reads = 0
         self.gives = gives
 
-    def read_range(self, start: int, stop: int) -> Part:
+    def read_range(self, start: int, stop: int) -> ObjectPart:
         self.reads += 1
-        return Part(start, self.content[start:stop][: self.gives], len(self.content))
+        return ObjectPart(start, self.content[start:stop][: self.gives], len(self.content))
 
-    def read_end(self, count: int) -> Part:
+    def read_end(self, count: int) -> ObjectPart:
         return self.read_range(max(len(self.content) - count, 0), len(self.content))
 
 

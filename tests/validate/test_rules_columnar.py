@@ -30,7 +30,7 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry, read_manifest
 from spec_ref.manifests.entry_problems import entry_problems, signed_order
-from spec_ref.manifests.rules import Context
+from spec_ref.manifests.rules import EntryContext
 from spec_ref.manifests.writer import RECORD_NAME, RECORD_NAMES, header
 from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.schemas.schema import Schema
@@ -152,7 +152,7 @@ def test_columns_and_objects_find_the_same_in_lanes(rows: list[ManifestEntry], v
 
 def _same(rows: list[ManifestEntry], version: FormatVersion, content: ManifestContent) -> None:
     manifest = read_manifest(written(rows, version, content))
-    context = Context(version, content)
+    context = EntryContext(version, content)
     by_objects = Tally()
     for number, entry in enumerate(rows):
         for problem in entry_problems(entry, context, BY_ID):
@@ -243,7 +243,7 @@ def test_one_fault_among_clean_entries_is_found(name: str, others: int) -> None:
     manifest = read_manifest(written(rows, V3, ManifestContent.DATA))
     found = Tally()
     for columns in column_batches(manifest):
-        found.add(entry_findings(columns, Context(V3, ManifestContent.DATA), BY_ID))
+        found.add(entry_findings(columns, EntryContext(V3, ManifestContent.DATA), BY_ID))
     assert found.findings()
     assert {finding.path.split("/")[1] for finding in found.findings()} == {str(others)}
 
@@ -251,7 +251,7 @@ def test_one_fault_among_clean_entries_is_found(name: str, others: int) -> None:
 def test_a_null_snapshot_id_of_v1_is_found() -> None:
     rows = [evolve(CLEAN, snapshot_id=None)]
     (columns,) = column_batches(read_manifest(written(rows, V1, ManifestContent.DATA)))
-    found = [one.requirement for one in entry_findings(columns, Context(V1, ManifestContent.DATA), BY_ID)]
+    found = [one.requirement for one in entry_findings(columns, EntryContext(V1, ManifestContent.DATA), BY_ID)]
     assert found == ["MAN012"]
 
 
@@ -267,7 +267,7 @@ def test_one_fault_of_a_delete_file_is_found(changes: dict[str, Any], version: F
     rows = [DELETES] * 40 + [evolve(DELETES, data_file=evolve(DELETES.data_file, **changes))]
     (columns,) = column_batches(read_manifest(written(rows, version, ManifestContent.DELETES)))
     found = [
-        one.path.split("/")[1] for one in entry_findings(columns, Context(version, ManifestContent.DELETES), BY_ID)
+        one.path.split("/")[1] for one in entry_findings(columns, EntryContext(version, ManifestContent.DELETES), BY_ID)
     ]
     assert found
     assert set(found) == {"40"}
@@ -283,7 +283,7 @@ def test_statistics_of_very_many_columns_in_one_entry_cost_as_much_as_they_are_l
     tracemalloc.start()
     try:
         (columns,) = column_batches(manifest, whole=whole)
-        (found,) = entry_findings(columns, Context(V3, ManifestContent.DATA), BY_ID)
+        (found,) = entry_findings(columns, EntryContext(V3, ManifestContent.DATA), BY_ID)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

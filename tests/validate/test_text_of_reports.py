@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from conformance.core.colours import plain
-from conformance.reports.validation import Outcome, as_text
+from conformance.reports.validation import ValidationResult, as_text
 from conformance.validator.context import Level
 from conformance.validator.finding import finding
 from conformance.validator.run import TableReport
 from spec_ref.checks.findings import Finding
 
 
-def outcome(*findings: Finding) -> Outcome:
-    return Outcome("t", TableReport("t", "t/metadata/v1.metadata.json", Level.FILES, findings, format_version=2))
+def outcome(*findings: Finding) -> ValidationResult:
+    return ValidationResult(
+        "t", TableReport("t", "t/metadata/v1.metadata.json", Level.FILES, findings, format_version=2)
+    )
 
 
 def test_a_table_ends_with_a_line_that_says_what_was_not_read() -> None:
@@ -34,7 +36,7 @@ def test_several_tables_end_with_a_table_and_one_verdict() -> None:
     bad = finding("DFL005", "the number of rows is another", file="m.avro", aspect="mismatch")
     unread = "; not checked: rows (--level rows)"
     assert list(as_text([outcome(), outcome()], plain))[-1] == f"2 tables: none with findings that fail{unread}"
-    three = [outcome(), outcome(bad), Outcome("u", unreadable="there is no table")]
+    three = [outcome(), outcome(bad), ValidationResult("u", unreadable="there is no table")]
     *_, head, first, second, third, verdict = as_text(three, plain)
     assert head.split() == ["table", "error", "warning", "tolerated", "info", "seconds", "result"]
     assert first.split() == ["t", "0", "0", "0", "0", "0.0", "passes"]

@@ -52,13 +52,13 @@ def _as_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """The files are kept flat, and name each other by the places that they were written to."""
     original = file_access.split_location
 
-    def split(location: str) -> file_access.Place:
+    def split(location: str) -> file_access.StoreLocation:
         place = original(location)
         _, inside, below = place.path.partition(WRITTEN_AT)
         if not inside:
             return place
         file_format, *_, name = below.split("/")
-        return file_access.Place("file", "", str(WRITTEN / file_format / name))
+        return file_access.StoreLocation("file", "", str(WRITTEN / file_format / name))
 
     monkeypatch.setattr(file_access, "split_location", split)
 

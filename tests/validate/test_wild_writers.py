@@ -44,13 +44,13 @@ def _as_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """The files are kept flat, and name each other by the places that they were written to."""
     original = file_access.split_location
 
-    def split(location: str) -> file_access.Place:
+    def split(location: str) -> file_access.StoreLocation:
         place = original(location)
         _, found, below = place.path.partition(WRITTEN_AT)
         if not found:
             return place
         writer, version, *_, name = below.split("/")
-        return file_access.Place("file", "", str(WRITERS / writer / version / name))
+        return file_access.StoreLocation("file", "", str(WRITERS / writer / version / name))
 
     monkeypatch.setattr(file_access, "split_location", split)
 

@@ -12,7 +12,7 @@ from conformance.vectors import vector_files
 from conformance.vectors.awkward_values import (
     EXTRACTORS,
     TABLE,
-    Cell,
+    CoverageCell,
     Explanation,
     awkward_values,
     complaints,
@@ -58,7 +58,7 @@ def test_the_rows_that_the_suites_share_are_of_the_class_that_they_are_named_aft
     name, type_, value, _ = row
     kind = awkward.kind(type_)
     value_class = name.removeprefix(kind.replace("_", "-") + "-")
-    assert Cell("hash", kind, value_class) in covered_cells(awkward_values(), *hashed(type_, value))
+    assert CoverageCell("hash", kind, value_class) in covered_cells(awkward_values(), *hashed(type_, value))
 
 
 def test_every_class_has_a_row_that_the_suites_share() -> None:

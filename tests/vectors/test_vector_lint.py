@@ -11,7 +11,7 @@ import pytest
 from conformance.operations.registry import ROLES
 from conformance.vectors import load
 from conformance.vectors.lint import NOTHING_TO_ANSWER, canonical, lint, main
-from spec_ref.requirements import Level, register
+from spec_ref.requirements import RequirementLevel, register
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 SECTION = "Appendix B: 32-bit Hash Requirements"
@@ -112,7 +112,7 @@ def test_a_sole_refusal_does_not_rest_on_a_recommendation(write: Callable[..., P
     refused = vector(id="type-refused", requirements=["JSC005"], expect={"error": "invalid"})
     refused["args"] = {"type": "fixed[ 16 ]"}
     content = {**document(refused), "operation": "type.parse", "section": "Schemas"}
-    assert register()["JSC005"].level is Level.SHOULD
+    assert register()["JSC005"].level is RequirementLevel.SHOULD
     assert register()["JSC005"].binds == ("reader",)
     (found,) = findings(write(content))
     assert found.endswith("only a refusal is permitted, and no must of its requirements binds a reader or writer")
@@ -128,7 +128,7 @@ def test_the_list_of_what_has_no_answer_is_no_longer_than_it_has_to_be() -> None
         and not {
             role
             for name in one.requirements
-            if register()[name].level is Level.MUST
+            if register()[name].level is RequirementLevel.MUST
             for party in register()[name].binds
             for role in ROLES[party]
         }

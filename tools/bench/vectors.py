@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import attrs
 
-from conformance.runner.execution import Plan, Target, execute
-from conformance.runner.results import Run, Writer
+from conformance.runner.execution import RunPlan, Target, execute
+from conformance.runner.results import ResultsWriter, Run
 from conformance.runner.targets import make_limits, target
 from conformance.vectors import Selection, Vector, load, shipped
 from tools.bench.measure import BenchError, Claim, Measure, Scale, timed
@@ -33,7 +33,7 @@ def _asked(scale: Scale) -> tuple[Vector, ...]:
 def _rate(asked: Target, vectors: tuple[Vector, ...]) -> float:
     """Return the number of vectors replayed per second."""
     runs: list[Run] = []
-    seconds = timed(lambda: runs.append(execute(Plan((asked,), vectors), {}, Writer(None))))
+    seconds = timed(lambda: runs.append(execute(RunPlan((asked,), vectors), {}, ResultsWriter(None))))
     if runs[0].failures or len(runs[0].results) != len(vectors):
         message = f"{asked.name}: {len(runs[0].failures)} of {len(vectors)} vectors failed"
         raise BenchError(message)

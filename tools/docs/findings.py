@@ -8,11 +8,11 @@ from functools import cache
 
 from conformance import vectors
 from conformance.engine_setup.folders import engine_folders
-from conformance.interop.known import Known, load_known
+from conformance.interop.known import KnownOutcome, load_known
 from conformance.properties.relay_known import KnownRelay
 from conformance.properties.relay_known import load_known as load_known_changes
 from conformance.runner import expectations
-from conformance.runner.expectations import Deviation, Kind
+from conformance.runner.expectations import Deviation, DeviationKind
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, contradictions, register
 from tools.docs.html import vector_link
@@ -24,11 +24,11 @@ SHOWN = 5
 
 
 HEADINGS = {
-    Kind.DEVIATION: "Deviations from the spec",
-    Kind.LENIENCY: "Malformed input that is accepted",
-    Kind.ROBUSTNESS: "Wrong kinds of errors and crashes",
-    Kind.LIMITATION: "Not implemented",
-    Kind.CHOICE: "Choices at open points",
+    DeviationKind.DEVIATION: "Deviations from the spec",
+    DeviationKind.LENIENCY: "Malformed input that is accepted",
+    DeviationKind.ROBUSTNESS: "Wrong kinds of errors and crashes",
+    DeviationKind.LIMITATION: "Not implemented",
+    DeviationKind.CHOICE: "Choices at open points",
 }
 
 
@@ -45,7 +45,7 @@ def deviations() -> tuple[Deviation, ...]:
 
 
 @cache
-def tables() -> tuple[Known, ...]:
+def tables() -> tuple[KnownOutcome, ...]:
     """Return the known deviations in tables that engines write for each other."""
     return load_known()
 
@@ -85,7 +85,7 @@ def index() -> str:
         matrix = sum(one.who.partition("@")[0] == engine for one in tables())
         name = f"[{engine}](findings-{engine}.md)"
         kinds = Counter(one.kind for one in found)
-        rows.append([name, ", ".join(versions), *(str(kinds[kind]) for kind in Kind), str(cases), str(matrix)])
+        rows.append([name, ", ".join(versions), *(str(kinds[kind]) for kind in DeviationKind), str(cases), str(matrix)])
     lines = [
         "# Findings",
         "",
@@ -97,7 +97,14 @@ def index() -> str:
         "true of the named versions.",
         "",
         *table(
-            ["engine", "versions", *(kind.value for kind in Kind), "vectors", "causes in other engines' tables"], rows
+            [
+                "engine",
+                "versions",
+                *(kind.value for kind in DeviationKind),
+                "vectors",
+                "causes in other engines' tables",
+            ],
+            rows,
         ),
         "",
         "An engine that does not support an area has no findings there, so the number of causes does not rank engines.",
@@ -129,7 +136,7 @@ def engine_page(engine: str, head: Sequence[str] = ()) -> str:
         seen.add(id_.lower())
         return [f"(finding-{id_.lower()})="] if new else []
 
-    for kind in Kind:
+    for kind in DeviationKind:
         suites: dict[str, list[Deviation]] = {}
         for one in deviations():
             if one.engine == engine and one.kind is kind:
@@ -174,7 +181,7 @@ def _of_changes(one: KnownRelay) -> Iterator[str]:
     yield ""
 
 
-def _of_tables(one: Known) -> Iterator[str]:
+def _of_tables(one: KnownOutcome) -> Iterator[str]:
     what = f"reads it so: {one.outcome.value}" if one.role == "cell" else f"writes it so: {one.outcome.value}"
     yield f"**{plain(what[:1].upper() + what[1:])}** {plain(one.says)}"
     yield ""

@@ -278,10 +278,10 @@ def over(moved: dict[str, str]) -> Iterator[None]:
     """Read some files from other places."""
     original = file_access.split_location
 
-    def split(location: str) -> file_access.Place:
+    def split(location: str) -> file_access.StoreLocation:
         place = original(location)
         if place.scheme == "file" and place.path in moved:
-            return file_access.Place("file", "", moved[place.path])
+            return file_access.StoreLocation("file", "", moved[place.path])
         return place
 
     file_access.split_location = split

@@ -295,7 +295,7 @@ def _suspected(type_: str, bounds: list[tuple[bytes, bool]]) -> bool:
     from spec_ref.core.versions import V3
     from spec_ref.manifest_lists.manifest_file import ManifestContent
     from spec_ref.manifests import read_manifest
-    from spec_ref.manifests.rules import Context
+    from spec_ref.manifests.rules import EntryContext
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import UNPARTITIONED
     from spec_ref.schemas.type_json import type_from_json
@@ -309,7 +309,7 @@ def _suspected(type_: str, bounds: list[tuple[bytes, bool]]) -> bool:
         found: set[int] = set()
         with eager():
             for columns in column_batches(read_manifest(data)):
-                places = suspect_entries(columns, Context(V3, ManifestContent.DATA), types)
+                places = suspect_entries(columns, EntryContext(V3, ManifestContent.DATA), types)
                 found |= set((places + columns.first).tolist())
         if not found >= {number for number, (_, is_refused) in enumerate(bounds) if is_refused}:
             return False

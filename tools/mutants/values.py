@@ -274,12 +274,12 @@ def _no_json() -> bool:
 
 def _large_headers() -> bool:
     """Check that the limit on a header applies to all entries together."""
-    from spec_ref.encodings.avro.container import Limits, open_container
+    from spec_ref.encodings.avro.container import ContainerLimits, open_container
 
     data = avro.header({"avro.schema": '"int"', "avro.codec": "null", "a": "b" * 50, "c": "d" * 50})
     size = len(data) - len(avro.long(0) + avro.SYNC)
-    open_container(data, "AVR014", Limits(header_bytes=size))
-    return refused(lambda: open_container(data, "AVR014", Limits(header_bytes=size - 1)))
+    open_container(data, "AVR014", ContainerLimits(header_bytes=size))
+    return refused(lambda: open_container(data, "AVR014", ContainerLimits(header_bytes=size - 1)))
 
 
 def _many_types() -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from conformance.runner.execution import Plan, execute
-from conformance.runner.results import Writer
+from conformance.runner.execution import RunPlan, execute
+from conformance.runner.results import ResultsWriter
 from conformance.runner.targets import make_limits, target
 from conformance.table_io.local import plan_reading, read_table
 from conformance.table_io.tables import load_table
@@ -50,7 +50,7 @@ def vectors(count: str) -> dict[str, Any]:
     every = load(shipped())
     number = min(int(count), len(every))
     chosen = tuple(every[at * len(every) // number] for at in range(number))
-    run = execute(Plan((target("reference", make_limits(60, 600)),), chosen), {}, Writer(None))
+    run = execute(RunPlan((target("reference", make_limits(60, 600)),), chosen), {}, ResultsWriter(None))
     return {"count": len(run.results), "failures": len(run.failures), "all": len(every), "size": number}
 
 

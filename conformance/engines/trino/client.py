@@ -34,7 +34,7 @@ class QueryError(Exception):
             info = info.get("cause")
 
 
-class Client:
+class TrinoClient:
     """Connects to a server for each statement.
 
     Args:

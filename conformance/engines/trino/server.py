@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.adapter_sdk.serve import Invalid, Unsupported
-from conformance.engines.trino.client import Client, QueryError
+from conformance.engines.trino.client import QueryError, TrinoClient
 from conformance.table_io.catalogs import guardian
 
 LOOPBACK = "127.0.0.1"
@@ -93,7 +93,7 @@ class Server:
     def __init__(self, program: Path, java_home: Path, version: str) -> None:
         self._place = Path(tempfile.mkdtemp(prefix="iceberg-conformance-trino-"))
         self._port = _free_port()
-        self._client: Client | None = None
+        self._client: TrinoClient | None = None
         self._until = time.monotonic() + STARTS_IN_S
         jars = program / "jars"
         self._write_settings(jars)
@@ -172,10 +172,10 @@ class Server:
         """Wait until the server accepts statements."""
         self._ready()
 
-    def _ready(self) -> Client:
+    def _ready(self) -> TrinoClient:
         if self._client is not None:
             return self._client
-        client = Client(LOOPBACK, self._port, CATALOG, SCHEMA)
+        client = TrinoClient(LOOPBACK, self._port, CATALOG, SCHEMA)
         while not client.is_ready():
             late = time.monotonic() > self._until
             if late or self._send_command("status") == "none":

@@ -112,7 +112,7 @@ class MemoryRunner(Runner):
         return self._files.get(path)
 
 
-class ReferenceWriter:
+class ReferenceCommitter:
     """A writer of the reference: it has its own view of the table."""
 
     def __init__(self, args: Arguments, runner: Runner, store: MemoryStore, snapshots: list[int]) -> None:
@@ -339,7 +339,7 @@ def replay(args: Arguments) -> object:
         assert base is not None
         return describe_table(base.metadata, runner, snapshots)
 
-    return race_logs.replayed(args, lambda: ReferenceWriter(args, runner, store, snapshots), now)
+    return race_logs.replayed(args, lambda: ReferenceCommitter(args, runner, store, snapshots), now)
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:

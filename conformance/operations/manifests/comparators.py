@@ -164,7 +164,7 @@ def _keeps_rules(found: Iterable[Any], *, columns: bool) -> None:
         passed = one.path.startswith("/avro.schema") and not one.path.startswith(PARTITION_COLUMN) and not columns
         if (
             one.severity is findings.Severity.ERROR
-            and requirements.register()[one.requirement].level is requirements.Level.MUST
+            and requirements.register()[one.requirement].level is requirements.RequirementLevel.MUST
             and not passed
         ):
             raise SpecError(one.violation)

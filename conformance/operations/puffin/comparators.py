@@ -21,7 +21,7 @@ from conformance.operations.comparison import (
     json_differences,
 )
 from spec_ref.core.errors import SpecError
-from spec_ref.requirements import Level, register
+from spec_ref.requirements import RequirementLevel, register
 
 with lazy_imports():
     from conformance.operations.puffin import wire
@@ -57,7 +57,9 @@ def puffin_file(_args: dict[str, Any], expected: str, got: str) -> Differences:
 
 
 def _written_file(data: bytes) -> Form:
-    broken = [one for one in puffin_checks.check_puffin(data) if register()[one.requirement].level is Level.MUST]
+    broken = [
+        one for one in puffin_checks.check_puffin(data) if register()[one.requirement].level is RequirementLevel.MUST
+    ]
     if broken:
         raise SpecError(broken[0])
     form = wire.file_form(file.read_puffin(data))

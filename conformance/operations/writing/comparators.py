@@ -29,7 +29,7 @@ with lazy_imports():
 
 
 if TYPE_CHECKING:  # reading a table needs Arrow, whose import takes longer than most requests
-    from conformance.operations.writing.written import OperationNumbers, Reading, Written
+    from conformance.operations.writing.written import CanonicalRows, OperationNumbers, Written
 
 MADE_BY_WRITERS = ("void",)
 """Partition fields of these transforms do not count: version 1 keeps them in the place of fields that were removed."""
@@ -139,7 +139,7 @@ def _rows(
 
 
 def reading_differences(
-    path: str, expected: JsonObject, found: Reading, lineage: Lineage | None
+    path: str, expected: JsonObject, found: CanonicalRows, lineage: Lineage | None
 ) -> Iterator[Difference]:
     """Compare the rows of one reading and, if all are there, their row ids, if a lineage knows them."""
     columns = {name: without_ids(type_) for name, type_ in expected["columns"].items()}
@@ -185,7 +185,7 @@ class Lineage:
         self._owners: dict[int, int] = {}
         self.numbers = numbers
 
-    def differences(self, path: str, rows: list[tuple[str, int, int]], found: Reading) -> Iterator[Difference]:
+    def differences(self, path: str, rows: list[tuple[str, int, int]], found: CanonicalRows) -> Iterator[Difference]:
         """Compare the row ids of a reading with those of earlier readings."""
         if found.row_ids is None:
             return

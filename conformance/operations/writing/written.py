@@ -36,7 +36,7 @@ LINEAGE = ("_row_id", "_last_updated_sequence_number")
 
 
 @attrs.frozen(slots=False)
-class Reading:
+class CanonicalRows:
     """The rows of a snapshot as canonical text, equal if and only if the rows are equal, and their row ids."""
 
     columns: dict[str, Json]
@@ -246,7 +246,7 @@ class Written:
             metadata.properties.get(NAME_MAPPING_PROPERTY),
         )
 
-    def read(self, *, snapshot_id: int | None = None, ref: str | None = None, filter: Json = True) -> Reading:
+    def read(self, *, snapshot_id: int | None = None, ref: str | None = None, filter: Json = True) -> CanonicalRows:
         """Read a snapshot by its id, or a branch or tag; main is there even without a snapshot.
 
         Args:
@@ -282,7 +282,7 @@ class Written:
             for place in range(count)
         ]
         snapshot = state.snapshot
-        return Reading(
+        return CanonicalRows(
             columns={name: type_to_json(type_) for name, type_ in types.items()},
             keys=tuple(_text(types, row) for row in rows),
             row_ids=tuple(known["_row_id"]) if lineage else None,

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.core.lazy_imports import lazy_imports
-from conformance.races.stress.writers import Client, Work, work
+from conformance.races.stress.writers import CatalogClient, Work, work
 
 with lazy_imports():
     from conformance.races.stress import pyiceberg_client, reference_client
@@ -25,10 +25,10 @@ with lazy_imports():
 PR_SET_PDEATHSIG = 1
 
 
-class Herd:
+class WriterProcesses:
     """The running writers, by number."""
 
-    def __init__(self, plan: Work, make: Callable[[Work], Client]) -> None:
+    def __init__(self, plan: Work, make: Callable[[Work], CatalogClient]) -> None:
         self.plan = plan
         self._make = make
         self._pids: dict[int, int] = {}
@@ -125,7 +125,7 @@ def _answer(pipe: int, ask: Callable[[], Any]) -> None:
     os.write(pipe, json.dumps(answer).encode())
 
 
-def _client(name: str) -> Callable[[Work], Client]:
+def _client(name: str) -> Callable[[Work], CatalogClient]:
     if name == "pyiceberg":
         return pyiceberg_client.PyIcebergClient
     return reference_client.ReferenceClient
@@ -134,7 +134,7 @@ def _client(name: str) -> Callable[[Work], Client]:
 def main() -> None:
     """Run the commands on standard input until it ends."""
     plan = Work(**json.loads(sys.argv[1]))
-    herd = Herd(plan, _client(plan.client))
+    herd = WriterProcesses(plan, _client(plan.client))
     print(json.dumps({"ready": True}), flush=True)
     try:
         for line in iter(sys.stdin.readline, ""):

@@ -19,7 +19,7 @@ DONE, REFUSED, MAYBE = "done", "refused", "maybe"
 
 
 @attrs.frozen(kw_only=True)
-class Operation:
+class JournalEntry:
     """One commit, or observation, of a writer."""
 
     writer: int
@@ -55,13 +55,13 @@ def note(file: TextIO, entry: Entry) -> None:
     file.flush()
 
 
-def read_journals(directory: Path) -> list[Operation]:
+def read_journals(directory: Path) -> list[JournalEntry]:
     """Read all operations in the writers' journals."""
     return [one for path in sorted(directory.glob("*.jsonl")) for one in _read(path)]
 
 
-def _read(path: Path) -> list[Operation]:
-    operations: dict[int, Operation] = {}
+def _read(path: Path) -> list[JournalEntry]:
+    operations: dict[int, JournalEntry] = {}
     for line in path.read_text().splitlines():
         try:
             entry = json.loads(line)
@@ -79,5 +79,5 @@ def _read(path: Path) -> list[Operation]:
             )
         else:
             members = {name: entry[name] for name in ("writer", "number", "kind", "op", "old", "ref") if name in entry}
-            operations[number] = Operation(**members, started=entry["t"])
+            operations[number] = JournalEntry(**members, started=entry["t"])
     return list(operations.values())

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from conformance.races.stress.journal import DONE, MAYBE, REFUSED, Operation
+from conformance.races.stress.journal import DONE, MAYBE, REFUSED, JournalEntry
 from conformance.races.stress.writers import ROWS, column_name, writer_property
 
 LOST, DOUBLED, REORDERED, HALF, REFUSED_DONE, STALE, HISTORY, INVALID, CONTRADICTION, PROCESS = (
@@ -52,7 +52,7 @@ class Problem:
 
 
 @attrs.frozen(kw_only=True)
-class Found:
+class FinalTable:
     """The table after the writers ended."""
 
     rows: Mapping[str, Mapping[int, Counter[int]]]
@@ -74,7 +74,7 @@ class Found:
     """The number of commits before the first one of a writer."""
 
 
-def judge(operations: list[Operation], found: Found) -> list[Problem]:
+def judge(operations: list[JournalEntry], found: FinalTable) -> list[Problem]:
     """Compare the journals with the table.
 
     Args:
@@ -106,7 +106,7 @@ def _state(rows: Mapping[int, int]) -> str:
     return WHOLE if set(rows) == set(range(ROWS)) else PART
 
 
-def _rows(operations: list[Operation], found: Found) -> Iterator[Problem]:
+def _rows(operations: list[JournalEntry], found: FinalTable) -> Iterator[Problem]:
     removers = {one.old: one for one in operations if one.old is not None and one.outcome != REFUSED}
     known: dict[str, set[int]] = defaultdict(set)
     states: dict[int, str] = {}
@@ -129,7 +129,7 @@ def _rows(operations: list[Operation], found: Found) -> Iterator[Problem]:
                 yield Problem(REFUSED_DONE, f"no journal has the rows {op} in {ref}")
 
 
-def _of_rows(one: Operation, state: str, remover: Operation | None) -> Iterator[Problem]:
+def _of_rows(one: JournalEntry, state: str, remover: JournalEntry | None) -> Iterator[Problem]:
     """Yield the problems with the rows that an operation adds."""
     if state == TWICE:
         yield Problem(DOUBLED, f"the rows of {_name(one)} occur more than once")
@@ -143,11 +143,11 @@ def _of_rows(one: Operation, state: str, remover: Operation | None) -> Iterator[
         yield Problem(LOST, f"{_name(one)} was acknowledged, but its rows are missing")
 
 
-def _name(one: Operation) -> str:
+def _name(one: JournalEntry) -> str:
     return f"{one.kind} {one.number} of writer {one.writer}"
 
 
-def _order(operations: list[Operation], found: Found) -> Iterator[Problem]:
+def _order(operations: list[JournalEntry], found: FinalTable) -> Iterator[Problem]:
     """Check that a commit that was acknowledged before another started has a lower sequence number."""
     numbered = [
         (one, found.sequence_numbers[one.ref][one.op])
@@ -164,12 +164,12 @@ def _order(operations: list[Operation], found: Found) -> Iterator[Problem]:
 
 
 def _with_latest_before(
-    numbered: list[tuple[Operation, int]],
-) -> Iterator[tuple[Operation, int, Operation, int]]:
+    numbered: list[tuple[JournalEntry, int]],
+) -> Iterator[tuple[JournalEntry, int, JournalEntry, int]]:
     """Yield each operation with its number, and the earlier-ended operation with the highest number."""
     ended = iter(sorted(numbered, key=lambda pair: pair[0].ended))
     waiting = next(ended, None)
-    latest: tuple[Operation, int] | None = None
+    latest: tuple[JournalEntry, int] | None = None
     for one, number in sorted(numbered, key=lambda pair: pair[0].started):
         while waiting is not None and waiting[0].ended < one.started:
             latest = waiting if latest is None or waiting[1] > latest[1] else latest
@@ -178,8 +178,8 @@ def _with_latest_before(
             yield one, number, *latest
 
 
-def _properties(operations: list[Operation], found: Found) -> Iterator[Problem]:
-    by_writer: dict[int, list[Operation]] = defaultdict(list)
+def _properties(operations: list[JournalEntry], found: FinalTable) -> Iterator[Problem]:
+    by_writer: dict[int, list[JournalEntry]] = defaultdict(list)
     for one in operations:
         if one.kind == "property":
             by_writer[one.writer].append(one)
@@ -195,7 +195,7 @@ def _properties(operations: list[Operation], found: Found) -> Iterator[Problem]:
         yield Problem(kind, f"{writer_property(writer)} is {text}, and {last} was the last that was acknowledged")
 
 
-def _columns(operations: list[Operation], found: Found) -> Iterator[Problem]:
+def _columns(operations: list[JournalEntry], found: FinalTable) -> Iterator[Problem]:
     there = Counter(found.columns)
     for one in operations:
         if one.kind != "column":
@@ -209,7 +209,7 @@ def _columns(operations: list[Operation], found: Found) -> Iterator[Problem]:
             yield Problem(DOUBLED, f"the column of {_name(one)} exists {count} times")
 
 
-def _observations(operations: list[Operation]) -> Iterator[Problem]:
+def _observations(operations: list[JournalEntry]) -> Iterator[Problem]:
     """Check that reads see the commits that were acknowledged before the reads started."""
     committed = [one for one in operations if one.outcome == DONE and one.kind in ("property", "column")]
     observed = [one for one in operations if one.kind == "observe" and one.seen]
@@ -229,7 +229,7 @@ def _observations(operations: list[Operation]) -> Iterator[Problem]:
             yield Problem(STALE, f"writer {one.writer} saw the sequence number {number} after another saw {latest}")
 
 
-def _history(operations: list[Operation], found: Found) -> Iterator[Problem]:
+def _history(operations: list[JournalEntry], found: FinalTable) -> Iterator[Problem]:
     parents = {id_: parent for id_, parent, _ in found.snapshots}
     reached = set[int]()
     for head in found.heads:
@@ -261,7 +261,7 @@ def _shown(numbers: Iterable[int]) -> str:
     return ", ".join(texts if len(texts) < 20 else [*texts[:10], "...", *texts[-8:]])
 
 
-def count_unknown_outcomes(operations: list[Operation], found: Found) -> dict[str, tuple[int, int]]:
+def count_unknown_outcomes(operations: list[JournalEntry], found: FinalTable) -> dict[str, tuple[int, int]]:
     """For each error with unknown outcome, count its occurrences and the commits that are in the table.
 
     Only commits that add rows can be found in the table.

@@ -6,7 +6,7 @@ Sections of ``deviations.toml`` of an engine, or of `conformance.table_io.catalo
     id = "pyiceberg-hive-late-writer"              # unique; begins with the name of the client or server
     tested = ["PyIceberg 0.12.0", "HiveCatalog"]   # texts that must all occur in the descriptions of client and server
     kinds = ["lost", "history"]                    # the kinds of resulting problems; none if commits only fail
-    kind = "deviation"                             # one of `conformance.runner.expectations.Kind`
+    kind = "deviation"                             # one of `conformance.runner.expectations.DeviationKind`
     requirements = ["OCC001"]                      # the requirements that it breaks or concerns
     does = "what it does"
     reason = "why it is wrong, by the text"
@@ -27,7 +27,7 @@ from attrs import NOTHING, fields, frozen
 from conformance.core.failures import UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.deviations import shipped_entries
-from conformance.runner.expectations import Kind
+from conformance.runner.expectations import DeviationKind
 from spec_ref.requirements import register
 
 with lazy_imports():
@@ -41,7 +41,7 @@ class KnownCatalog:
     id: str
     tested: tuple[str, ...]
     kinds: tuple[str, ...]
-    kind: Kind
+    kind: DeviationKind
     requirements: tuple[str, ...]
     does: str
     reason: str
@@ -85,12 +85,12 @@ def _of_rows(chosen: Path, rows: list[dict[str, Any]]) -> list[KnownCatalog]:
         where = f"{chosen}: catalog {number}"
         if not required <= set(row) <= names:
             raise UsageError(f"{where}: it has {', '.join(sorted(row))}; expected {', '.join(sorted(required))}")
-        if row["kind"] not in [kind.value for kind in Kind]:
+        if row["kind"] not in [kind.value for kind in DeviationKind]:
             raise UsageError(f"{where}: {row['kind']} is not a kind of deviation")
         if wrong := set(row["kinds"]) - judge.QUESTIONS.keys():
             raise UsageError(f"{where}: there are no problems of the kind {', '.join(sorted(wrong))}")
         if wrong := set(row["requirements"]) - register().keys():
             raise UsageError(f"{where}: there is no requirement {', '.join(sorted(wrong))}")
         lists = {name: tuple(row[name]) for name in _LISTS if name in row}
-        known.append(KnownCatalog(**{**row, **lists, "kind": Kind(row["kind"])}))
+        known.append(KnownCatalog(**{**row, **lists, "kind": DeviationKind(row["kind"])}))
     return known

@@ -54,7 +54,7 @@ LISTED_TWICE = "SCN007"
 REFERENCE, PYICEBERG = "reference", "pyiceberg"
 
 
-class Stopped(NotExamined):
+class StressStopped(NotExamined):
     """The stress test could not be completed, so that nothing is known."""
 
 
@@ -168,7 +168,7 @@ def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
                 plan = {"catalog": "stress", "table": f"stress.{name}", "properties": kind.properties(at)}
             yield _Target(plan=plan, server=f"{kind.described}, started here", running=running)
     except EngineError as error:
-        raise Stopped(str(error)) from None
+        raise StressStopped(str(error)) from None
 
 
 def _named(settings: Settings, directory: Path, name: str) -> _Target:
@@ -220,7 +220,7 @@ class _Herd:
             try:
                 launched = launch(PYICEBERG)
             except EngineError as error:
-                raise Stopped(f"PyIceberg is needed for this catalog: {error}") from None
+                raise StressStopped(f"PyIceberg is needed for this catalog: {error}") from None
             command, env = [launched.command[0], *command], launched.env
             env = {**os.environ, **env, "AWS_EC2_METADATA_DISABLED": "true"}
         else:
@@ -252,10 +252,10 @@ class _Herd:
         try:
             line = self._answers.get(timeout=seconds)
         except queue.Empty:
-            raise Stopped(f"the writers' process did not answer in {seconds:g} s") from None
+            raise StressStopped(f"the writers' process did not answer in {seconds:g} s") from None
         if line is None:
             log_lines = self._log.read_text(errors="replace").strip().splitlines()
-            raise Stopped(f"the writers' process died: {'; '.join(log_lines[-2:])}")
+            raise StressStopped(f"the writers' process died: {'; '.join(log_lines[-2:])}")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -266,7 +266,7 @@ class _Herd:
             self._process.stdin.write(json.dumps({"do": do, "with": given}) + "\n")
             self._process.stdin.flush()
         except OSError as error:
-            raise Stopped(f"the writers' process died: {error}") from None
+            raise StressStopped(f"the writers' process died: {error}") from None
         return self._answer(seconds)
 
     def end(self) -> None:
@@ -300,7 +300,7 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
         Stopped: the run could not be completed, for example because the catalog cannot be reached.
     """
     if drives.WINDOWS:
-        raise Stopped("race stress: writers are forked on POSIX systems only, not on Windows")
+        raise StressStopped("race stress: writers are forked on POSIX systems only, not on Windows")
     journals = directory / "journals"
     journals.mkdir()
     if settings.catalog is not None and settings.catalog.startswith(PREFIX):
@@ -346,7 +346,7 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
 def _asked(herd: _Herd, what: str, plan: Work) -> Any:
     answer = herd.ask("call", what)
     if "error" in answer:
-        raise Stopped(explain_error(plan.catalog, answer["error"]) if plan.table else answer["error"])
+        raise StressStopped(explain_error(plan.catalog, answer["error"]) if plan.table else answer["error"])
     return answer["answer"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from conformance.races.stress.judge import Found
+from conformance.races.stress.judge import FinalTable
 from conformance.races.stress.writers import BRANCH
 from conformance.table_io.file_access import FileMissing
 from conformance.table_io.local import plan_reading, read_table
@@ -12,7 +12,7 @@ from conformance.table_io.tables import Table, load_table
 from spec_ref.snapshots.references import MAIN, RefType
 
 
-def read_found(location: str, setup: int) -> Found:
+def read_found(location: str, setup: int) -> FinalTable:
     """Read a table.
 
     Args:
@@ -31,7 +31,7 @@ def read_found(location: str, setup: int) -> Found:
     for ref in (MAIN, BRANCH):
         if ref in refs:
             rows[ref], numbers[ref] = _rows(table, ref)
-    return Found(
+    return FinalTable(
         rows=rows,
         sequence_numbers=numbers,
         properties=metadata.properties,

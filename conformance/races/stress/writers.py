@@ -56,7 +56,7 @@ class Work:
     """The properties of the catalog, instead of PyIceberg's configuration."""
 
 
-class Client(Protocol):
+class CatalogClient(Protocol):
     """A client of a catalog, which commits to one table."""
 
     @property
@@ -85,7 +85,7 @@ class Client(Protocol):
         """Return the contradictions between the catalog's answers since the last call."""
 
 
-def work(client: Client, writer: int, plan: Work, until: float) -> None:
+def work(client: CatalogClient, writer: int, plan: Work, until: float) -> None:
     """Commit changes until a time of the monotonic clock, and log them in the journal."""
     chance = random.Random(f"{plan.seed} {writer}")
     mine: list[int] = []
@@ -113,7 +113,7 @@ def work(client: Client, writer: int, plan: Work, until: float) -> None:
                 _observe(client, journal, writer, -number)
 
 
-def _kinds(client: Client, until: float) -> tuple[str, ...]:
+def _kinds(client: CatalogClient, until: float) -> tuple[str, ...]:
     """Return the further kinds of operations, with retries while the server is down; none if it stays down."""
     while True:
         try:
@@ -124,13 +124,13 @@ def _kinds(client: Client, until: float) -> tuple[str, ...]:
             time.sleep(PAUSE_AFTER_ERROR_S)
 
 
-def _observe(client: Client, journal: Any, writer: int, number: int) -> None:
+def _observe(client: CatalogClient, journal: Any, writer: int, number: int) -> None:
     note(journal, {"writer": writer, "number": number, "kind": "observe", "t": time.monotonic()})
     end = _tried(lambda _: client.observe(), client, {})
     note(journal, {"number": number, **end, "t": time.monotonic()})
 
 
-def _tried(do: Callable[[Entry], Entry | None], client: Client, entry: Entry) -> Entry:
+def _tried(do: Callable[[Entry], Entry | None], client: CatalogClient, entry: Entry) -> Entry:
     try:
         seen = do(entry)
     except Exception as error:
@@ -165,4 +165,15 @@ def column_name(writer: int, number: int) -> str:
     return f"c_{writer}_{number}"
 
 
-__all__ = ["BRANCH", "DONE", "MAYBE", "PER_WRITER", "ROWS", "Client", "Work", "column_name", "work", "writer_property"]
+__all__ = [
+    "BRANCH",
+    "DONE",
+    "MAYBE",
+    "PER_WRITER",
+    "ROWS",
+    "CatalogClient",
+    "Work",
+    "column_name",
+    "work",
+    "writer_property",
+]

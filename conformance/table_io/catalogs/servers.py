@@ -142,7 +142,7 @@ class Address:
 
 
 @attrs.frozen(kw_only=True)
-class Kind:
+class ServerKind:
     """A kind of server: how to start it and connect to it."""
 
     package: str = ""
@@ -302,12 +302,12 @@ def _sql_properties(uri: str, at: Address) -> dict[str, str]:
 
 
 KINDS = {
-    "sqlite": Kind(
+    "sqlite": ServerKind(
         title="SQLite",
         properties=lambda at: _sql_properties(f"sqlite:///{at.place}/catalog.db", at),
         store=lambda at: f"sqlite://{at.place}/catalog.db?namespace=stress&table={{table}}",
     ),
-    "postgresql": Kind(
+    "postgresql": ServerKind(
         title="PostgreSQL",
         command=_postgres,
         prepare=_init_postgres,
@@ -319,32 +319,32 @@ KINDS = {
             f"postgresql://{_postgres_user()}@{LOOPBACK}:{at.port}/postgres?namespace=stress&table={{table}}"
         ),
     ),
-    "iceberg-rest": Kind(
+    "iceberg-rest": ServerKind(
         package="iceberg-rest",
         command=_rest,
         properties=lambda at: {"type": "rest", "uri": at.http},
         store=lambda at: f"rest+{at.http}?namespace=stress&table={{table}}",
     ),
-    "nessie": Kind(
+    "nessie": ServerKind(
         package="nessie",
         command=_nessie,
         needs_s3=True,
         properties=lambda at: {"type": "rest", "uri": f"{at.http}/iceberg", **_s3_properties(at)},
         store=lambda at: f"rest+{at.http}/iceberg?namespace=stress&table={{table}}",
     ),
-    "hive-metastore": Kind(
+    "hive-metastore": ServerKind(
         package="hive-metastore",
         command=_hive,
         properties=lambda at: {"type": "hive", "uri": f"thrift://{LOOPBACK}:{at.port}", "warehouse": at.warehouse},
     ),
-    "glue": Kind(
+    "glue": ServerKind(
         package="moto",
         title="AWS Glue as moto mocks it, with Glue's check of VersionId, moto",
         command=_moto("checked"),
         survives=False,
         properties=_glue_properties,
     ),
-    "glue-unchecked": Kind(
+    "glue-unchecked": ServerKind(
         package="moto",
         title="AWS Glue as moto mocks it, which does not check VersionId, moto",
         command=_moto("as-it-is"),
@@ -354,7 +354,7 @@ KINDS = {
 }
 """The servers by their names for `race stress --server`."""
 
-S3 = Kind(package="moto", command=_moto("checked"), survives=False, properties=_s3_properties)
+S3 = ServerKind(package="moto", command=_moto("checked"), survives=False, properties=_s3_properties)
 """The mock of S3 for the files of a server."""
 
 
@@ -370,7 +370,7 @@ class Running:
         EngineError: it is not installed, or does not start.
     """
 
-    def __init__(self, kind: Kind, place: Path, s3: str = "") -> None:
+    def __init__(self, kind: ServerKind, place: Path, s3: str = "") -> None:
         self.kind = kind
         self.name = kind.package or kind.title
         if kind.command is not None and drives.WINDOWS:

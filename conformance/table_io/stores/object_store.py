@@ -45,7 +45,7 @@ class Response:
 
 
 @frozen
-class Bucket:
+class S3Bucket:
     """A bucket, with path-style requests, which are signed if the environment has a key.
 
     The key is ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, with ``AWS_SESSION_TOKEN`` if set.
@@ -123,7 +123,7 @@ class ObjectStore:
 
     table = FileSystemTable()
 
-    def __init__(self, location: str, bucket: Bucket) -> None:
+    def __init__(self, location: str, bucket: S3Bucket) -> None:
         self.location = location.rstrip("/")
         self.directory = f"{self.location}/metadata"
         self.bucket = bucket

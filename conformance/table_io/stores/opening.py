@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit, urlunsplit
 from conformance.core.failures import UsageError, optional
 from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.stores.file_system import FileSystemStore
-from conformance.table_io.stores.object_store import Bucket, ObjectStore
+from conformance.table_io.stores.object_store import ObjectStore, S3Bucket
 from conformance.table_io.stores.rest import RestStore
 from conformance.table_io.stores.rest_catalog import RestCatalog
 from conformance.table_io.stores.sql import TableName
@@ -71,6 +71,6 @@ def open_store(url: str) -> Store:
     raise AssertionError(parts.scheme)
 
 
-def _bucket(name: str, given: dict[str, str]) -> Bucket:
+def _bucket(name: str, given: dict[str, str]) -> S3Bucket:
     region = given.get("region", "us-east-1")
-    return Bucket(name, given.get("endpoint", f"https://s3.{region}.amazonaws.com"), region)
+    return S3Bucket(name, given.get("endpoint", f"https://s3.{region}.amazonaws.com"), region)

@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from spec_ref.commits.effects import Swap
-from spec_ref.commits.tables import Table
+from spec_ref.commits.tables import TableKind
 
 
 class Store(Protocol):
     """The files of one table, and the pointer to its metadata."""
 
     @property
-    def table(self) -> Table:
+    def table(self) -> TableKind:
         """The kind of table."""
 
     def read_pointer(self) -> str | None:

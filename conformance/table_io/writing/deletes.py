@@ -42,7 +42,7 @@ Positions = npt.NDArray[np.int64]
 
 
 @attrs.frozen
-class DeletedRows:
+class RowsToDelete:
     """The rows of one data file that are to be deleted."""
 
     task: FileScanTask
@@ -57,10 +57,10 @@ class DeleteEncoding:
     open: Callable[[WritePlan, Mapping[int, Any], str, NewFiles], FileWriter]
     """Opens a position delete file, like `FileWriter`."""
 
-    rows: Callable[[DeletedRows], Any]
+    rows: Callable[[RowsToDelete], Any]
     """Makes the rows of a position delete file, in the form for the writer."""
 
-    vector: Callable[[DeletedRows], tuple[int, bytes]]
+    vector: Callable[[RowsToDelete], tuple[int, bytes]]
     """Makes the cardinality and the blob of the deletion vector of a data file, including earlier deletes."""
 
 
@@ -73,7 +73,7 @@ class NewDeletes:
 
 
 def write_positions(
-    metadata: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
+    metadata: TableMetadata, deleted: Sequence[RowsToDelete], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
 ) -> NewDeletes:
     """Delete rows by position, in the form of the table's format version (DEL001, DEL002).
 
@@ -100,7 +100,7 @@ def _refused(metadata: TableMetadata, *_: Any) -> NewDeletes:
 
 
 def _position_files(
-    metadata: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
+    metadata: TableMetadata, deleted: Sequence[RowsToDelete], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
 ) -> NewDeletes:
     added = []
     for number, group in enumerate(_groups(metadata, deleted)):
@@ -123,18 +123,18 @@ def _position_files(
     return NewDeletes(tuple(added))
 
 
-def _groups(metadata: TableMetadata, deleted: Sequence[DeletedRows]) -> Iterable[list[DeletedRows]]:
+def _groups(metadata: TableMetadata, deleted: Sequence[RowsToDelete]) -> Iterable[list[RowsToDelete]]:
     """Group deletes into files: those of one data file, or of one partition."""
     if metadata.properties.get(GRANULARITY, "file").lower() != "partition":
         return [[one] for one in deleted]
-    groups: dict[Any, list[DeletedRows]] = {}
+    groups: dict[Any, list[RowsToDelete]] = {}
     for one in deleted:
         spec = metadata.spec_by_id(one.task.partition_spec_id)
         groups.setdefault(partition_key(one.task.data_file, spec), []).append(one)
     return groups.values()
 
 
-def _batch(one: DeletedRows) -> pa.RecordBatch:
+def _batch(one: RowsToDelete) -> pa.RecordBatch:
     paths = pa.repeat(one.task.data_file.file_path, len(one.positions))
     return pa.RecordBatch.from_arrays([paths, pa.array(one.positions)], schema=SCHEMA)
 
@@ -143,7 +143,7 @@ def _batch(one: DeletedRows) -> pa.RecordBatch:
 
 
 def _vectors(
-    _: TableMetadata, deleted: Sequence[DeletedRows], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
+    _: TableMetadata, deleted: Sequence[RowsToDelete], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
 ) -> NewDeletes:
     """Write one vector for each data file, including earlier deletes, to one Puffin file."""
     blobs, replaced = [], []
@@ -190,7 +190,7 @@ def columnar_encoding(deletes: DeleteFiles) -> DeleteEncoding:
         deletes: the reader of the existing deletes.
     """
 
-    def vector(one: DeletedRows) -> tuple[int, bytes]:
+    def vector(one: RowsToDelete) -> tuple[int, bytes]:
         positions = np.union1d(one.positions, earlier_positions(one.task, deletes))
         return len(positions), encode_positions(positions)
 

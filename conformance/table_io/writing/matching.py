@@ -34,7 +34,7 @@ LINEAGE = (ROW_ID.name, LAST_UPDATED.name)
 
 
 @attrs.frozen
-class Matched:
+class MatchedFile:
     """A data file with rows that match."""
 
     task: FileScanTask
@@ -64,29 +64,29 @@ class Source:
         self.deletes = DeleteFiles(self._own, tasks)
         return tasks
 
-    def matched(self, where: Predicate) -> list[Matched]:
+    def matched(self, where: Predicate) -> list[MatchedFile]:
         """Return the data files that have matching rows, and the positions of these.
 
         Raises:
             SpecError: the predicate does not fit the schema.
         """
         predicate = bound_filter(where, self.metadata)
-        found: list[Matched] = []
+        found: list[MatchedFile] = []
         unsure = []
         for task in self.tasks(where):
             spec = self.metadata.spec_by_id(task.partition_spec_id)
             if evaluate_file(predicate, task.data_file, spec).might_fail:
                 unsure.append(task)
             else:
-                found.append(Matched(task))
+                found.append(MatchedFile(task))
         reading = self.reading((), places=True)
         for task in unsure:
             parts = [places(batch) for batch in read_task(task, reading, self.deletes)]
             positions = np.concatenate(parts) if parts else np.zeros(0, np.int64)
             if len(positions) == task.data_file.record_count:
-                found.append(Matched(task))
+                found.append(MatchedFile(task))
             elif len(positions):
-                found.append(Matched(task, positions))
+                found.append(MatchedFile(task, positions))
         return found
 
     def reading(self, names: Sequence[str], *, places: bool = False) -> Reading:

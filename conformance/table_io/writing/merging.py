@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.table_io.read_tasks import read_task
-from conformance.table_io.writing.matching import Matched, Source, places, without_places
+from conformance.table_io.writing.matching import MatchedFile, Source, places, without_places
 from conformance.table_io.writing.operations import THREADS, Summary, by_position, sinking, writing
 from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Mode, change_rows, resolve_mode, updated
@@ -111,7 +111,7 @@ class Merging:
         """A mask of the rows of the source that match some row."""
         return self._keys.matched
 
-    def find(self, target: Source) -> list[Matched]:
+    def find(self, target: Source) -> list[MatchedFile]:
         """Return the matched rows of the table.
 
         Raises:
@@ -128,7 +128,7 @@ class Merging:
                 indexes.append(found[hits])
             if sum(map(len, positions)):
                 self._partners[task.data_file.file_path] = np.concatenate(positions), np.concatenate(indexes)
-                matched.append(Matched(task, np.concatenate(positions)))
+                matched.append(MatchedFile(task, np.concatenate(positions)))
         return matched
 
     def update_matched(self, task: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:

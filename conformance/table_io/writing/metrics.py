@@ -70,7 +70,7 @@ def metrics_modes(schema: Schema, properties: Mapping[str, str]) -> Modes:
     return tuple(made)
 
 
-class Collected:
+class MetricsCollector:
     """Collects the metrics of the rows of a file."""
 
     def __init__(self, fields: StructType, modes: Modes) -> None:
@@ -98,8 +98,8 @@ class Collected:
         return file_metrics(self.rows, self._columns, dict(self._modes))
 
 
-class CollectedRows:
-    """Collects metrics like `Collected`, for rows by field id."""
+class RowMetricsCollector:
+    """Collects metrics like `MetricsCollector`, for rows by field id."""
 
     def __init__(self, fields: StructType, modes: Modes) -> None:
         self._struct = fields

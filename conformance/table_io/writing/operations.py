@@ -12,7 +12,7 @@ from conformance.table_io.file_access import read_bytes
 from conformance.table_io.read_tasks import read_task
 from conformance.table_io.writing.deletes import plan_equality_deletes
 from conformance.table_io.writing.files import NewFiles, taken_back
-from conformance.table_io.writing.matching import Matched, Source, check_branch, without_places
+from conformance.table_io.writing.matching import MatchedFile, Source, check_branch, without_places
 from conformance.table_io.writing.plans import WritePlan, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, resolve_mode, updated
 from conformance.table_io.writing.tables import WritableTable
@@ -199,7 +199,7 @@ def delete(
 
 
 def _deleted_by_equality(
-    source: Source, matched: Sequence[Matched], where: Predicate, plan: WritePlan, files: NewFiles
+    source: Source, matched: Sequence[MatchedFile], where: Predicate, plan: WritePlan, files: NewFiles
 ) -> Pieces:
     """Make deletes by the columns of the predicate, as every row with the same values matches too."""
     metadata = source.metadata

@@ -19,11 +19,11 @@ from conformance.table_io.file_access import read_bytes
 from conformance.table_io.reading import Reading, in_file, make_reading
 from conformance.table_io.records import row_reader
 from conformance.table_io.writing.compaction import MIN_FILES, select_for_compaction
-from conformance.table_io.writing.deletes import DeletedRows, DeleteEncoding, plan_equality_deletes, write_positions
+from conformance.table_io.writing.deletes import DeleteEncoding, RowsToDelete, plan_equality_deletes, write_positions
 from conformance.table_io.writing.files import NewFiles
 from conformance.table_io.writing.matching import LINEAGE, check_branch, check_lineage_names
 from conformance.table_io.writing.merging import check_source
-from conformance.table_io.writing.metrics import CollectedRows
+from conformance.table_io.writing.metrics import RowMetricsCollector
 from conformance.table_io.writing.operations import (
     TASK,
     by_position,
@@ -85,7 +85,7 @@ def named_rows(_: Sequence[NestedField], rows: Sequence[Named]) -> list[Named]:
 class RecordFileWriter(FileWriter):
     """Writes one file of a plan, one row at a time."""
 
-    _collect = CollectedRows
+    _collect = RowMetricsCollector
 
     def write(self, batch: Sequence[Values]) -> None:
         """Append rows of the plan's schema."""
@@ -133,7 +133,7 @@ def _write_files(
 
 
 @attrs.frozen
-class Matched:
+class MatchedFile:
     """A data file with rows that match."""
 
     task: FileScanTask
@@ -154,7 +154,7 @@ class Source:
         """Return the data files that may have matching rows, with all their deletes."""
         return list(plan(self.metadata, self.snapshot, where, read_bytes, statistics=True, all_deletes=True))
 
-    def matched(self, where: Predicate) -> list[Matched]:
+    def matched(self, where: Predicate) -> list[MatchedFile]:
         """Return the data files that have matching rows, and the positions of these.
 
         Raises:
@@ -165,13 +165,13 @@ class Source:
         for task in self.tasks(where):
             spec = self.metadata.spec_by_id(task.partition_spec_id)
             if not evaluate_file(predicate, task.data_file, spec).might_fail:
-                found.append(Matched(task))
+                found.append(MatchedFile(task))
                 continue
             positions = tuple(row.position for row in self._read(task, ()))
             if len(positions) == task.data_file.record_count:
-                found.append(Matched(task))
+                found.append(MatchedFile(task))
             elif positions:
-                found.append(Matched(task, positions))
+                found.append(MatchedFile(task, positions))
         return found
 
     def rows(self, task: FileScanTask, names: Sequence[str] | None = None) -> Iterator[tuple[int, Named]]:
@@ -215,7 +215,12 @@ class Source:
 
 
 def _change_rows(
-    source: Source, matched: Sequence[Matched], mode: Mode, plan: WritePlan, files: NewFiles, make: Change | None = None
+    source: Source,
+    matched: Sequence[MatchedFile],
+    mode: Mode,
+    plan: WritePlan,
+    files: NewFiles,
+    make: Change | None = None,
 ) -> tuple[Pieces, list[Named]]:
     """Delete rows, or replace them by changed ones.
 
@@ -224,13 +229,13 @@ def _change_rows(
     """
     pieces = Pieces()
     rows: list[Named] = []
-    deleted: list[DeletedRows] = []
+    deleted: list[RowsToDelete] = []
     for one in matched:
         whole = one.positions is None or _is_rest(one, source)
         if whole or mode is Mode.COPY_ON_WRITE:
             pieces.remove(one.task)
         else:
-            deleted.append(DeletedRows(one.task, one.positions or ()))
+            deleted.append(RowsToDelete(one.task, one.positions or ()))
             pieces.deleted_from.add(one.task.data_file.file_path)
         if make is None and (whole or mode is not Mode.COPY_ON_WRITE):
             continue
@@ -246,7 +251,7 @@ def _change_rows(
     return pieces, rows
 
 
-def _is_rest(one: Matched, source: Source) -> bool:
+def _is_rest(one: MatchedFile, source: Source) -> bool:
     """Return whether the matching rows are all remaining rows of a file."""
     assert one.positions is not None
     if any(delete.data_file.equality_ids for delete in one.task.deletes):
@@ -256,11 +261,11 @@ def _is_rest(one: Matched, source: Source) -> bool:
 
 
 def _encoding(source: Source) -> DeleteEncoding:
-    def rows(one: DeletedRows) -> list[Values]:
+    def rows(one: RowsToDelete) -> list[Values]:
         path, pos = POSITION_DELETE_FIELDS
         return [{path.id: one.task.data_file.file_path, pos.id: position} for position in one.positions]
 
-    def vector(one: DeletedRows) -> tuple[int, bytes]:
+    def vector(one: RowsToDelete) -> tuple[int, bytes]:
         positions = source.reader().deleted_positions(one.task).union(one.positions)
         return len(positions), encode_deletion_vector(positions)
 
@@ -316,7 +321,7 @@ def delete(table: WritableTable, where: Predicate, *, mode: Mode | None = None, 
 
 
 def _deleted_by_equality(
-    source: Source, matched: Sequence[Matched], where: Predicate, plan: WritePlan, files: NewFiles
+    source: Source, matched: Sequence[MatchedFile], where: Predicate, plan: WritePlan, files: NewFiles
 ) -> Pieces:
     """Make deletes by the columns of the predicate, as every row with the same values matches too."""
     pieces = Pieces()
@@ -412,7 +417,7 @@ def merge(
             partners |= {(path, position): index for position, index in found.items() if index is not None}
             positions = tuple(position for position in found if (path, position) in partners)
             if positions:
-                matched.append(Matched(task, positions))
+                matched.append(MatchedFile(task, positions))
         mode = by_position(resolve_mode(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
 

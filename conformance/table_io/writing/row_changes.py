@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from conformance.core.failures import UsageError
 from conformance.table_io.writing.deletes import (
-    DeletedRows,
+    RowsToDelete,
     columnar_encoding,
     deletes_rows,
     earlier_positions,
@@ -20,7 +20,7 @@ from conformance.table_io.writing.deletes import (
     write_positions,
 )
 from conformance.table_io.writing.files import NewFiles
-from conformance.table_io.writing.matching import LINEAGE, Matched, Source, places, without_places
+from conformance.table_io.writing.matching import LINEAGE, MatchedFile, Source, places, without_places
 from conformance.table_io.writing.plans import WritePlan
 from conformance.table_io.writing.write_tasks import RowSink
 from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validation, validation_for
@@ -99,7 +99,7 @@ class Pieces:
 
 def change_rows(
     source: Source,
-    matched: Sequence[Matched],
+    matched: Sequence[MatchedFile],
     mode: Mode,
     plan: WritePlan,
     files: NewFiles,
@@ -124,7 +124,7 @@ def change_rows(
         if whole or mode is Mode.COPY_ON_WRITE:
             pieces.remove(one.task)
         else:
-            kept.append(DeletedRows(one.task, one.positions))  # type: ignore[arg-type]
+            kept.append(RowsToDelete(one.task, one.positions))  # type: ignore[arg-type]
             pieces.deleted_from.add(one.task.data_file.file_path)
         if make is not None or not whole:
             rewritten.append(attrs.evolve(one, positions=None) if whole else one)
@@ -145,7 +145,7 @@ def change_rows(
     return pieces
 
 
-def _is_rest(one: Matched, source: Source) -> bool:
+def _is_rest(one: MatchedFile, source: Source) -> bool:
     """Return whether the matching rows are all remaining rows of a file."""
     assert one.positions is not None
     if any(delete.data_file.equality_ids for delete in one.task.deletes):

@@ -19,7 +19,7 @@ import pyarrow as pa
 from conformance.core.counts import plural
 from conformance.core.failures import UsageError
 from conformance.table_io.writing.files import NewFiles, settle, taken_back
-from conformance.table_io.writing.metrics import Collected, CollectedRows
+from conformance.table_io.writing.metrics import MetricsCollector, RowMetricsCollector
 from conformance.table_io.writing.plans import WritePlan
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.partitioning.split_by_partition import split_by_partition
@@ -128,7 +128,7 @@ def write_to(
 class FileWriter:
     """Writes one file of a plan."""
 
-    _collect: type[Collected] | type[CollectedRows] = Collected
+    _collect: type[MetricsCollector] | type[RowMetricsCollector] = MetricsCollector
     """Computes the metrics of the rows."""
 
     def __init__(self, plan: WritePlan, partition: Mapping[int, Any], location: str, files: NewFiles) -> None:

@@ -33,7 +33,7 @@ class Resized:
 
 
 @frozen
-class Entry:
+class ResizedEntry:
     """The contribution of a manifest entry to the sizes in summaries, for a file that grew."""
 
     status: int
@@ -70,7 +70,7 @@ class _Table:
         self.name = name
         self.made = Relocated(files)
         self.resized: dict[str, Resized] = {}
-        self.entries: dict[str, list[Entry]] = {}
+        self.entries: dict[str, list[ResizedEntry]] = {}
         self.lists: dict[str, list[tuple[str, int | None]]] = {}
 
     def relocated(self) -> Relocated:
@@ -152,7 +152,7 @@ class _Table:
         is_vector = plain(data_file.fields.get("content_offset", avro.Raw(b""))) is not None
         more = 0 if is_vector else resized.new - resized.old  # for a deletion vector, summaries count the blob
         status, snapshot = plain(entry.fields["status"]), plain(entry.fields["snapshot_id"])
-        self.entries.setdefault(manifest, []).append(Entry(status, snapshot, more))
+        self.entries.setdefault(manifest, []).append(ResizedEntry(status, snapshot, more))
 
     def _cut_bounds(self, bounds: avro.Node | None) -> None:
         """Rewrite bounds of ``file_path`` that were truncated within the folder; `avro.replace` rewrites the others."""

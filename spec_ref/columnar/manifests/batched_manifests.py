@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from spec_ref.columnar.encodings.avro.batches import Part
-from spec_ref.columnar.manifests.encoded_fields import Run
+from spec_ref.columnar.encodings.avro.batches import DecompressedBlock
+from spec_ref.columnar.manifests.encoded_fields import EntryRun
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns, first_row_id
 from spec_ref.columnar.manifests.reader import manifest_layouts
 from spec_ref.core.errors import SpecError
@@ -28,7 +28,7 @@ class _Pending:
 
     manifest: Manifest
     first: int
-    parts: list[Part]
+    parts: list[DecompressedBlock]
 
     @property
     def count(self) -> int:
@@ -73,15 +73,15 @@ def _batched(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
         yield _decoded(pending, row_id)
 
 
-def _parts(manifest: Manifest) -> Iterator[Part]:
+def _parts(manifest: Manifest) -> Iterator[DecompressedBlock]:
     """The blocks of a manifest, with its name in errors."""
     with manifest.errors_in_file():
-        yield from (Part(count, payload) for count, payload in manifest.payloads())
+        yield from (DecompressedBlock(count, payload) for count, payload in manifest.payloads())
 
 
 def _decoded(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
     runs = [
-        Run(one.manifest, one.first, one.count, row_id if place == 0 and one.first else first_row_id(one.manifest))
+        EntryRun(one.manifest, one.first, one.count, row_id if place == 0 and one.first else first_row_id(one.manifest))
         for place, one in enumerate(pending)
     ]
     layout = manifest_layouts(pending[0].manifest).lazy

@@ -26,7 +26,7 @@ from spec_ref.columnar.encodings.avro.columns import (
     decode_lazy,
     split_nulls,
 )
-from spec_ref.columnar.manifests.encoded_fields import ENTRY_RULES, FILE_RULES, EncodedFields, Run
+from spec_ref.columnar.manifests.encoded_fields import ENTRY_RULES, FILE_RULES, EncodedFields, EntryRun
 from spec_ref.columnar.manifests.nullable_arrays import Bounds, Mask, Nullable
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type
@@ -39,7 +39,7 @@ class EncodedEntryColumns(EncodedFields):
     Every property is an array over the entries, in their order.
     """
 
-    def __init__(self, runs: Sequence[Run], batches: Iterable[DecodedColumn]) -> None:
+    def __init__(self, runs: Sequence[EntryRun], batches: Iterable[DecodedColumn]) -> None:
         """Read the columns of some batches, and refuse unknown values of status and content."""
         super().__init__(runs, batches)
         self._check()

@@ -36,7 +36,7 @@ FILE_RULES = field_rules(DataFile)
 
 
 @attrs.frozen
-class Run:
+class EntryRun:
     """Consecutive entries of one manifest."""
 
     manifest: Manifest
@@ -51,7 +51,7 @@ class Run:
 class EncodedFields:
     """The fields of the entries of a manifest, of a part of one or of several: which columns hold them, and where."""
 
-    def __init__(self, runs: Sequence[Run], batches: Iterable[DecodedColumn]) -> None:
+    def __init__(self, runs: Sequence[EntryRun], batches: Iterable[DecodedColumn]) -> None:
         """Read the columns of some batches.
 
         Args:
@@ -133,7 +133,7 @@ class EncodedFields:
         problem = error.violation
         return SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=manifest.file))
 
-    def _by_run(self, value: Callable[[Run], Any]) -> npt.NDArray[Any]:
+    def _by_run(self, value: Callable[[EntryRun], Any]) -> npt.NDArray[Any]:
         """Repeat a value of each manifest, or of each part, for its entries."""
         return np.repeat([value(run) for run in self._runs], [run.count for run in self._runs])
 

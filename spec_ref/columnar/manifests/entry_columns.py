@@ -23,7 +23,7 @@ from spec_ref.columnar.encodings.avro.columns import (
     decode_lazy,
 )
 from spec_ref.columnar.manifests.encoded_entry_columns import EncodedEntryColumns
-from spec_ref.columnar.manifests.encoded_fields import Run
+from spec_ref.columnar.manifests.encoded_fields import EntryRun
 from spec_ref.columnar.manifests.nullable_arrays import Longs, Mask, Nullable
 from spec_ref.columnar.manifests.reader import decoded_batches
 from spec_ref.core.errors import SpecError
@@ -274,23 +274,23 @@ def column_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Manif
     """
     first, row_id = 0, first_row_id(manifest)
     for batch in decoded_batches(manifest, whole=whole):
-        columns = ManifestColumns((Run(manifest, first, batch.length, row_id),), (batch,))
+        columns = ManifestColumns((EntryRun(manifest, first, batch.length, row_id),), (batch,))
         yield columns
         first, row_id = first + len(columns), columns.next_row_id
 
 
-def _sequence_number(run: Run) -> int:
+def _sequence_number(run: EntryRun) -> int:
     listed = run.manifest.manifest_file
     return np.iinfo(np.int64).max if listed is None else listed.sequence_number
 
 
-def _inherited_snapshot(run: Run) -> int:
+def _inherited_snapshot(run: EntryRun) -> int:
     listed = run.manifest.manifest_file
     assert listed is not None
     return listed.added_snapshot_id
 
 
-def _inherited_number(run: Run) -> int:
+def _inherited_number(run: EntryRun) -> int:
     listed = run.manifest.manifest_file
     assert listed is not None
     return inherited_sequence_number(listed, run.manifest.format_version)

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from spec_ref.columnar.encodings.avro.batches import Layout, Part, batches
+from spec_ref.columnar.encodings.avro.batches import DecompressedBlock, Layout, batches
 from spec_ref.columnar.encodings.avro.columns import DecodedColumn
 from spec_ref.core.records import field_rules
 from spec_ref.encodings.avro.types import Record
@@ -98,7 +98,7 @@ def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Deco
     Raises:
         SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
     """
-    parts = (Part(count, payload) for count, payload in manifest.payloads())
+    parts = (DecompressedBlock(count, payload) for count, payload in manifest.payloads())
     layouts = manifest_layouts(manifest)
     layout = layouts.whole if whole else layouts.lazy
     first = 0

@@ -27,7 +27,7 @@ from spec_ref.data_types.types import FixedType, Type, is_primitive, kind
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.entry_problems import SNAPSHOT_RULE, entry_problems
-from spec_ref.manifests.rules import CONTENTS_OF, Context, broken_rules
+from spec_ref.manifests.rules import CONTENTS_OF, EntryContext, broken_rules
 
 _FORMATS = {form for format_ in FileFormat for form in (format_.value, format_.name)}
 _REQUIRED = ("file_path", "file_format", "partition", "record_count", "file_size_in_bytes")
@@ -41,7 +41,7 @@ _ALL, _HIGH_BITS = np.uint64(0xFFFF_FFFF_FFFF_FFFF), np.uint64(0x8080_8080_8080_
 _LONG_TEXT = 64
 
 
-def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> Iterator[Finding]:
+def entry_findings(columns: ManifestColumns, context: EntryContext, types: Mapping[int, Type]) -> Iterator[Finding]:
     """Find what is wrong with the entries of a batch.
 
     Args:
@@ -64,7 +64,9 @@ def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[in
             yield to_finding(attrs.evolve(problem, path=f"/{number}{problem.path}"))
 
 
-def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.NDArray[np.intp]) -> Iterator[Finding]:
+def _without_scheme(
+    columns: ManifestColumns, context: EntryContext, looked_at: npt.NDArray[np.intp]
+) -> Iterator[Finding]:
     """Find paths without a scheme, which some tables have in all entries, among entries that are otherwise valid."""
     try:
         paths = columns.paths
@@ -84,7 +86,7 @@ def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.N
         yield evolve(to_finding(places[0]), count=len(rows), examples=examples)
 
 
-def suspect_entries(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:
+def suspect_entries(columns: ManifestColumns, context: EntryContext, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:
     """Find the entries that may break a rule; none that breaks one is left out.
 
     A path without a scheme alone does not make an entry suspicious.
@@ -103,7 +105,7 @@ def suspect_entries(columns: ManifestColumns, context: Context, types: Mapping[i
         return np.arange(len(columns))
 
 
-def _suspicious(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> Mask:
+def _suspicious(columns: ManifestColumns, context: EntryContext, types: Mapping[int, Type]) -> Mask:
     allowed = np.isin(columns.content, [int(content) for content in CONTENTS_OF[context.content]])
     wrong: Mask = ~allowed if DELETE_FILES.is_supported(context.version) else columns.content != FileContent.DATA
     added, deleted = columns.status == EntryStatus.ADDED, columns.status == EntryStatus.DELETED
@@ -129,7 +131,7 @@ def _suspicious(columns: ManifestColumns, context: Context, types: Mapping[int, 
     return wrong
 
 
-def _numbers(columns: ManifestColumns, context: Context, added: Mask, deleted: Mask) -> Mask:
+def _numbers(columns: ManifestColumns, context: EntryContext, added: Mask, deleted: Mask) -> Mask:
     snapshot = columns.written("snapshot_id").valid
     wrong: Mask = deleted & ~snapshot
     if SNAPSHOT_RULE.write(context.version) is REQUIRED:

@@ -34,7 +34,7 @@ class _Leaf:
 
 
 @record
-class Selection:
+class PartitionSelection:
     """The files of the partitions that leave the same residual filter."""
 
     residual: BoundPredicate
@@ -78,7 +78,7 @@ class PartitionFilter:
                     self._types.update(partition_types(projected))
                 return made
 
-    def selections(self, columns: ManifestColumns, rows: Rows) -> list[Selection]:
+    def selections(self, columns: ManifestColumns, rows: Rows) -> list[PartitionSelection]:
         """Select the files that their partitions do not rule out, by residual filter.
 
         Args:
@@ -95,7 +95,7 @@ class PartitionFilter:
             field_id for field_id, type_ in self._types.items() if can_read_as(columns.partition_type(field_id), type_)
         ]
         if len(ids) < len(self._types) or not ids:  # values that cannot be listed, or none at all
-            return [Selection(self._predicate, rows)] if len(rows) and self._predicate != FALSE else []
+            return [PartitionSelection(self._predicate, rows)] if len(rows) and self._predicate != FALSE else []
         codes, tuples = _distinct(columns, ids, rows)
         places: dict[BoundPredicate, int] = {}
         group = np.full(len(tuples), -1, np.intp)
@@ -104,7 +104,7 @@ class PartitionFilter:
             if left != FALSE:
                 group[number] = places.setdefault(left, len(places))
         groups = group[codes]
-        return [Selection(left, rows[groups == place]) for left, place in places.items()]
+        return [PartitionSelection(left, rows[groups == place]) for left, place in places.items()]
 
     def residual(self, partition: dict[int, Any]) -> BoundPredicate:
         """Compute the residual of the filter for one partition.

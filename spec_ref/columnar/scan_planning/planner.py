@@ -15,7 +15,7 @@ import numpy.typing as npt
 from spec_ref.columnar.expressions.metrics_evaluation import matching_files
 from spec_ref.columnar.manifests.batched_manifests import batched_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
-from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter, Selection
+from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter, PartitionSelection
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
@@ -164,7 +164,7 @@ class _Scan:
                 kept[int(owner[place])].residual,
             )
 
-    def _kept(self, columns: ManifestColumns, content: FileContent) -> list[Selection]:
+    def _kept(self, columns: ManifestColumns, content: FileContent) -> list[PartitionSelection]:
         """Find the live files that neither partitions (SCN003, MAN004) nor, for data, metrics (SCN005) rule out."""
         live = np.nonzero(columns.live)[0]
         _check(columns, live, data=content is FileContent.DATA)

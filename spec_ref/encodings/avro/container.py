@@ -48,7 +48,7 @@ Data: TypeAlias = bytes | bytearray | memoryview
 
 
 @attrs.frozen
-class Limits:
+class ContainerLimits:
     """The limits for an untrusted file."""
 
     header_bytes: int = 64 << 20
@@ -63,7 +63,7 @@ class Limits:
     """The most bytes of all blocks together after decompression."""
 
 
-LIMITS = Limits()
+LIMITS = ContainerLimits()
 
 
 @attrs.frozen
@@ -92,7 +92,7 @@ class Container:
     requirement: str
     """The code to raise if the file is not a container."""
 
-    limits: Limits = LIMITS
+    limits: ContainerLimits = LIMITS
 
     @property
     def count(self) -> int:
@@ -153,7 +153,7 @@ class Container:
 # Reading
 
 
-def open_container(data: Data | RandomAccessBytes, requirement: str, limits: Limits = LIMITS) -> Container:
+def open_container(data: Data | RandomAccessBytes, requirement: str, limits: ContainerLimits = LIMITS) -> Container:
     """Read the header and locate the blocks of a container file.
 
     Args:
@@ -222,7 +222,7 @@ class _Frames:
         self.position = end
         return taken
 
-    def header(self, limits: Limits) -> dict[str, bytes]:
+    def header(self, limits: ContainerLimits) -> dict[str, bytes]:
         if len(self.data) < len(MAGIC) or self.take(len(MAGIC), "the magic bytes") != MAGIC:
             self.position = 0
             found = bytes(self.data[: len(MAGIC)])

@@ -21,7 +21,7 @@ Coordinate: TypeAlias = tuple[float, ...]
 """The ordinates of one position in the order X, Y, Z, M, with as many entries as its geometry has dimensions."""
 
 
-class Kind(enum.IntEnum):
+class GeometryKind(enum.IntEnum):
     """The kind of a geometry: its name in WKT, and its code in WKB."""
 
     POINT = 1
@@ -33,11 +33,11 @@ class Kind(enum.IntEnum):
     GEOMETRYCOLLECTION = 7
 
 
-MEMBER_KINDS: dict[Kind, frozenset[Kind]] = {
-    Kind.MULTIPOINT: frozenset({Kind.POINT}),
-    Kind.MULTILINESTRING: frozenset({Kind.LINESTRING}),
-    Kind.MULTIPOLYGON: frozenset({Kind.POLYGON}),
-    Kind.GEOMETRYCOLLECTION: frozenset(Kind),
+MEMBER_KINDS: dict[GeometryKind, frozenset[GeometryKind]] = {
+    GeometryKind.MULTIPOINT: frozenset({GeometryKind.POINT}),
+    GeometryKind.MULTILINESTRING: frozenset({GeometryKind.LINESTRING}),
+    GeometryKind.MULTIPOLYGON: frozenset({GeometryKind.POLYGON}),
+    GeometryKind.GEOMETRYCOLLECTION: frozenset(GeometryKind),
 }
 """The kinds of members that a collection may have."""
 
@@ -89,7 +89,7 @@ class Polygon:
 class Collection:
     """A multipoint, multilinestring, multipolygon or geometry collection."""
 
-    kind: Kind
+    kind: GeometryKind
     dimensions: Dimensions
     members: tuple[Geometry, ...]
 
@@ -97,7 +97,7 @@ class Collection:
 Geometry: TypeAlias = Point | LineString | Polygon | Collection
 
 
-def geometry_kind(geometry: Geometry) -> Kind:
+def geometry_kind(geometry: Geometry) -> GeometryKind:
     """Find the kind of a geometry.
 
     Args:
@@ -108,11 +108,11 @@ def geometry_kind(geometry: Geometry) -> Kind:
     """
     match geometry:
         case Point():
-            return Kind.POINT
+            return GeometryKind.POINT
         case LineString():
-            return Kind.LINESTRING
+            return GeometryKind.LINESTRING
         case Polygon():
-            return Kind.POLYGON
+            return GeometryKind.POLYGON
         case Collection(kind):
             return kind
 

@@ -23,7 +23,7 @@ from spec_ref.encodings.geo.geometry import (
     Coordinate,
     Dimensions,
     Geometry,
-    Kind,
+    GeometryKind,
     LineString,
     Point,
     Polygon,
@@ -120,7 +120,7 @@ class _WkbReader:
     def line(self, dimensions: Dimensions) -> tuple[Coordinate, ...]:
         return self.positions(self.count("positions", dimensions.size * 8), dimensions)
 
-    def header(self) -> tuple[Kind, Dimensions]:
+    def header(self) -> tuple[GeometryKind, Dimensions]:
         self.need(5, "the byte order and type of a geometry")
         order = self.data[self.position]
         if order > 1:
@@ -133,17 +133,17 @@ class _WkbReader:
         thousands, kind = divmod(code, 1000)
         if thousands > 3 or not 1 <= kind <= 7:
             raise self.error(f"type {code} is unknown", expected="1 to 7, plus 1000 for Z, 2000 for M, 3000 for both")
-        return Kind(kind), Dimensions(thousands * 1000)
+        return GeometryKind(kind), Dimensions(thousands * 1000)
 
     def geometry(self, depth: int) -> Geometry:
         kind, dimensions = self.header()
         match kind:
-            case Kind.POINT:
+            case GeometryKind.POINT:
                 (coordinate,) = self.positions(1, dimensions)
                 return Point(dimensions, None if is_empty(coordinate) else coordinate)
-            case Kind.LINESTRING:
+            case GeometryKind.LINESTRING:
                 return LineString(dimensions, self.line(dimensions))
-            case Kind.POLYGON:
+            case GeometryKind.POLYGON:
                 return Polygon(dimensions, tuple(self.line(dimensions) for _ in range(self.count("rings", 4))))
         if depth == MAX_DEPTH:
             raise self.error("collections are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
@@ -151,7 +151,7 @@ class _WkbReader:
         number = self.count("members", 9)
         return Collection(kind, dimensions, tuple(self.member(kind, dimensions, depth) for _ in range(number)))
 
-    def member(self, kind: Kind, dimensions: Dimensions, depth: int) -> Geometry:
+    def member(self, kind: GeometryKind, dimensions: Dimensions, depth: int) -> Geometry:
         member = self.geometry(depth + 1)
         if geometry_kind(member) not in MEMBER_KINDS[kind] or member.dimensions is not dimensions:
             raise self.error(

@@ -23,7 +23,7 @@ from spec_ref.encodings.geo.geometry import (
     Coordinate,
     Dimensions,
     Geometry,
-    Kind,
+    GeometryKind,
     LineString,
     Point,
     Polygon,
@@ -37,7 +37,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:nan|inf(?:inity)?))"
     r"(?![0-9A-Za-z_.+-]))|(?P<word>[A-Za-z]+)|(?P<mark>[(),]))"
 )
-_TAGGED_KIND = re.compile(f"({'|'.join(kind.name for kind in Kind)})(ZM|Z|M)?")
+_TAGGED_KIND = re.compile(f"({'|'.join(kind.name for kind in GeometryKind)})(ZM|Z|M)?")
 
 
 def read_wkt(text: str) -> Geometry:
@@ -123,19 +123,19 @@ class _WktReader:
         self.take(")")
         return tuple(found)
 
-    def header(self) -> tuple[Kind, Dimensions]:
+    def header(self) -> tuple[GeometryKind, Dimensions]:
         match = _TAGGED_KIND.fullmatch(self.next)
         if match is None:
-            self.refuse("the kind of a geometry is missing", expected=", ".join(kind.name for kind in Kind))
+            self.refuse("the kind of a geometry is missing", expected=", ".join(kind.name for kind in GeometryKind))
         self.advance()
         tag = match[2] or ""
         if not tag and self.next in {"Z", "M", "ZM"}:
             tag = self.advance()
-        return Kind[match[1]], Dimensions[f"XY{tag}"]
+        return GeometryKind[match[1]], Dimensions[f"XY{tag}"]
 
     def geometry(self, depth: int) -> Geometry:
         kind, dimensions = self.header()
-        if kind is not Kind.GEOMETRYCOLLECTION:
+        if kind is not GeometryKind.GEOMETRYCOLLECTION:
             return self.body(kind, dimensions)
         if depth == MAX_DEPTH:
             self.refuse("collections are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
@@ -147,15 +147,15 @@ class _WktReader:
             self.refuse(f"a collection {dimensions.name} has a member {member.dimensions.name}")
         return member
 
-    def body(self, kind: Kind, dimensions: Dimensions) -> Geometry:
+    def body(self, kind: GeometryKind, dimensions: Dimensions) -> Geometry:
         match kind:
-            case Kind.POINT:
+            case GeometryKind.POINT:
                 return self.point(dimensions)
-            case Kind.LINESTRING:
+            case GeometryKind.LINESTRING:
                 return LineString(dimensions, self.items(lambda: self.coordinate(dimensions)))
-            case Kind.POLYGON:
+            case GeometryKind.POLYGON:
                 return Polygon(dimensions, self.items(lambda: self.items(lambda: self.coordinate(dimensions))))
-            case Kind.MULTIPOINT:
+            case GeometryKind.MULTIPOINT:
                 return Collection(kind, dimensions, self.items(lambda: self.multipoint_member(dimensions)))
         (member_kind,) = MEMBER_KINDS[kind]
         return Collection(kind, dimensions, self.items(lambda: self.body(member_kind, dimensions)))
@@ -195,7 +195,7 @@ def _body_text(geometry: Geometry) -> str:
         case Polygon(_, rings):
             return _list_text([_line_text(ring) for ring in rings])
         case Collection(kind, _, members):
-            write = write_wkt if kind is Kind.GEOMETRYCOLLECTION else _body_text
+            write = write_wkt if kind is GeometryKind.GEOMETRYCOLLECTION else _body_text
             return _list_text([write(member) for member in members])
 
 

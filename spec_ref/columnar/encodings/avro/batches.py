@@ -55,7 +55,7 @@ Ints = npt.NDArray[np.intp]
 
 
 @attrs.frozen
-class Part:
+class DecompressedBlock:
     """One block, decompressed."""
 
     count: int
@@ -96,7 +96,7 @@ class Layout:
         """The path to the anchor, if there is one."""
         return _way(self.type, self.anchor, self.lazy) if self.anchor else None
 
-    def decode(self, parts: Sequence[Part], requirement: str, first: int = 0) -> DecodedColumn:
+    def decode(self, parts: Sequence[DecompressedBlock], requirement: str, first: int = 0) -> DecodedColumn:
         """Decode the objects of some blocks to a column of records.
 
         Args:
@@ -118,7 +118,7 @@ class Layout:
             values += self.one_by_one.decode_all(part.count, part.payload, requirement, first + len(values))
         return build_column(self.type, values)
 
-    def _decode_vectorized(self, parts: Sequence[Part]) -> DecodedColumn | None:
+    def _decode_vectorized(self, parts: Sequence[DecompressedBlock]) -> DecodedColumn | None:
         total = sum(part.count for part in parts)
         if total <= FEW_OBJECTS or not self.least or self.footprint > MAX_FOOTPRINT:
             return None
@@ -132,7 +132,7 @@ class Layout:
             made = self._lockstep(parts)
         return made
 
-    def _lockstep(self, parts: Sequence[Part]) -> DecodedColumn | None:
+    def _lockstep(self, parts: Sequence[DecompressedBlock]) -> DecodedColumn | None:
         """Decode with each block as a lane, which passes over an object in each turn; then with each object as one."""
         buffer, starts, ends, counts = self._open_buffer(parts)
         order = np.argsort(-counts, kind="stable")
@@ -147,7 +147,7 @@ class Layout:
         column, behind = self.node.run(buffer, begins)
         return column if _chained(begins, behind, starts, ends, counts) else None
 
-    def _anchored(self, parts: Sequence[Part], total: int) -> DecodedColumn | None:
+    def _anchored(self, parts: Sequence[DecompressedBlock], total: int) -> DecodedColumn | None:
         """Decode with each object as a lane, found by the start of its anchor."""
         assert self.way is not None
         buffer, starts, ends, counts = self._open_buffer(parts)
@@ -194,7 +194,7 @@ class Layout:
                 at = len(starts) + string
         return np.array(chosen, np.intp)
 
-    def _open_buffer(self, parts: Sequence[Part]) -> tuple[VectorizedBuffer, Ints, Ints, Ints]:
+    def _open_buffer(self, parts: Sequence[DecompressedBlock]) -> tuple[VectorizedBuffer, Ints, Ints, Ints]:
         """Join the blocks: where each starts and ends, and how many objects it states."""
         sizes = np.fromiter((len(part.payload) for part in parts), np.intp, len(parts))
         ends = np.cumsum(sizes)
@@ -202,7 +202,7 @@ class Layout:
         return VectorizedBuffer([part.payload for part in parts], self.footprint), ends - sizes, ends, counts
 
 
-def batches(parts: Iterable[Part], size: int = BATCH_BYTES) -> Iterator[list[Part]]:
+def batches(parts: Iterable[DecompressedBlock], size: int = BATCH_BYTES) -> Iterator[list[DecompressedBlock]]:
     """Group blocks into batches, with at least one block in each.
 
     Args:
@@ -212,7 +212,7 @@ def batches(parts: Iterable[Part], size: int = BATCH_BYTES) -> Iterator[list[Par
     Yields:
         The blocks of each batch.
     """
-    batch: list[Part] = []
+    batch: list[DecompressedBlock] = []
     held = 0
     for part in parts:
         if batch and held + len(part.payload) > size:
@@ -301,7 +301,7 @@ class _Way:
             column = _within(RecordColumn([*head, column, *tail], anchor.length), level.branch)
         return column
 
-    def anchors(self, parts: Sequence[Part]) -> Iterator[bytes]:
+    def anchors(self, parts: Sequence[DecompressedBlock]) -> Iterator[bytes]:
         """Yield the starts that the strings of some objects share, up to a slash, the longest first."""
         samples = self._samples(parts)
         if not samples:
@@ -314,7 +314,7 @@ class _Way:
             yield start
             start = start[: start.rfind(b"/", 0, len(start) - 1) + 1]
 
-    def _samples(self, parts: Sequence[Part]) -> list[bytes]:
+    def _samples(self, parts: Sequence[DecompressedBlock]) -> list[bytes]:
         """Read the strings of some objects: the first of some blocks, and some of one block."""
         found = []
         filled = [part for part in parts if part.count]
