@@ -108,3 +108,10 @@ def test_what_runs_inside_spark_finds_every_library_that_it_imports(lock: str) -
     lines = (lock_text("build") + lock_text(lock)).splitlines()
     locked = {line.split("==")[0] for line in lines if re.match(r"[a-z0-9-]+==", line)}
     assert needed - {"iceberg-conformance"} <= locked
+
+
+def test_the_makefile_takes_the_large_engines_from_their_folders() -> None:
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+    large = {engine.name for engine in catalog().engines if engine.by_name}
+    assert large
+    assert not large & set(re.findall(r"[\w-]+", makefile))
