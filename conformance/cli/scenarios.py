@@ -9,17 +9,18 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from conformance.cli.progress import progress
 from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
+from conformance.core.json_types import Json
 from conformance.core.lazy_imports import lazy_imports
+from conformance.operations.protocol import Started
 from conformance.runner.process import AdapterLimits
 from conformance.runner.targets import REFERENCE, make_limits, target
 
@@ -29,12 +30,11 @@ with lazy_imports():
         probes,
         relay_known,
         scenario_files,
+        scenario_run,
         script_maker,
         script_shrinking,
         searching,
-        written_scenarios,
     )
-    from conformance.properties import scenarios as scenario_runs
     from conformance.properties import scripts as random_scripts
     from conformance.runner import expectations
 
@@ -99,14 +99,7 @@ def scenarios(
         timeout: Seconds that it may take to answer one request.
         format: Text for people, or JSON.
     """
-    unknown = sorted(set(exclude) - random_scripts.EXCLUDABLE)
-    if unknown:
-        raise UsageError(f"--exclude {unknown[0]}: expected one of {', '.join(sorted(random_scripts.EXCLUDABLE))}")
-    if set(versions) - {1, 2, 3}:
-        raise UsageError("--versions: expected 1, 2 or 3")
-    left_out = {*exclude, *(f"v{one}" for one in (1, 2, 3) if versions and one not in versions)}
-    if left_out >= {"v1", "v2", "v3"}:
-        raise UsageError("--exclude leaves no format version")
+    left_out = _features_to_exclude(exclude, versions)
     if min(examples, operations, max_failures) < 1:
         raise UsageError("--examples, --operations and --max-failures must be at least 1")
     if not 0 <= min_operations <= operations:
@@ -121,9 +114,6 @@ def scenarios(
         searching.hypothesis()
     first = random.randrange(2**31) if seed is None else seed
     chosen = target(adapter, make_limits(start_timeout, timeout))
-    counts: Counter[str] = Counter()
-    as_known: Counter[str] = Counter()
-    tried = long_enough = 0
     shared: list[int] | None = None
     with ExitStack() as stack:
         before_now = stack.enter_context(scenario_files.open_passed(passed)) if passed is not None else None
@@ -131,60 +121,16 @@ def scenarios(
         started = writer.start()
         if "table.write" not in started.operations:
             raise NothingSelected(f"{adapter} does not have the operation table.write")
-        known = [one for one in entries if one.applies_to(started.implementation, started.version)]
-        scratch = Path(
-            tempfile.mkdtemp(prefix="iceberg-scenarios-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+        run = scenario_run.ScenarioRun(
+            scratch=_scratch_folder(stack),
+            writer=None if adapter == REFERENCE else writer,
+            reader=writer if reads and "table.read" in started.operations else None,
+            known=tuple(one for one in entries if one.applies_to(started.implementation, started.version)),
+            passed=before_now,
+            min_operations=min_operations,
         )
-        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-
-        def attempt(one: Any) -> None:
-            nonlocal tried, long_enough
-            if before_now is not None and script is None and one in before_now:
-                return
-            tried += 1
-            place = scratch / str(tried)
-            before = _done(counts)
-            try:
-                if adapter == REFERENCE:
-                    scenario_runs.follow_reference(one, place, counts)
-                else:
-                    reader = writer if reads and "table.read" in started.operations else None
-                    written_scenarios.follow_written(one, writer, reader, place, counts)
-            except errors.NotSupported:
-                counts["unsupported"] += 1
-            except errors.Broken as broken:
-                names = [operation["op"] for operation in one["operations"]]
-                seen = (broken.kind, names, str(broken), broken.violations, names)
-                features = relay_known.table_features(one["operations"])
-                entry = next(
-                    (
-                        entry
-                        for entry in known
-                        if entry.happened(
-                            *seen, differences=broken.differences, predicate=broken.predicate, features=features
-                        )
-                    ),
-                    None,
-                )
-                if entry is None:
-                    raise
-                as_known[entry.id] += 1
-            finally:
-                shutil.rmtree(place, ignore_errors=True)
-            done = _done(counts) - before
-            long_enough += done > min_operations
-            if before_now is not None and done:
-                before_now.add(one, done)
-
         if script is not None:
-            try:
-                attempt(script)
-            except errors.Broken as broken:
-                print(f"{started}: {broken}")
-                return ExitStatus.FAILURES
-            outcome = "not supported" if counts["unsupported"] else "the table has the rows of the model"
-            print(f"{started}: {f'known as {next(iter(as_known))}' if as_known else outcome}")
-            return ExitStatus.CONFORMANT
+            return _replay(script, run, started)
         report_progress = stack.enter_context(progress())
         reasons: dict[str, str] = {}
         if adapter != REFERENCE:
@@ -198,7 +144,7 @@ def scenarios(
         size = script_maker.Size(operations=operations, least_operations=min_operations)
         found = searching.search(
             lambda: searching.scripts(frozenset(left_out), size),
-            attempt,
+            run.try_script,
             seed=first,
             examples=examples,
             max_failures=max_failures,
@@ -210,53 +156,93 @@ def scenarios(
             shared = [done for done in before_now.operations.values() if done > min_operations]
     files = [scenario_files.write_scenario(one, keep) for one in found]
     again = f"iceberg-conformance scenarios --adapter {chosen.reproduce or shlex.quote(chosen.name)} --replay"
+    failures = [(one, file, f"{again} {shlex.quote(str(file))}") for one, file in zip(found, files, strict=True)]
     if format == "json":
-        content = {
-            "implementation": started.implementation,
-            "version": started.version,
-            "seed": first,
-            "scripts": tried,
-            "scripts_of_min_operations": long_enough,
-            "operations": dict(counts),
-            "not_supported": reasons,
-            "known": dict(as_known),
-            "failures": [
-                {
-                    "kind": one.kind,
-                    "reason": one.reason,
-                    "script": one.example,
-                    "file": str(file),
-                    "reproduce": f"{again} {shlex.quote(str(file))}",
-                }
-                for one, file in zip(found, files, strict=True)
-            ],
-        }
-        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+        _print_json(run, started, first, reasons, failures)
     else:
-        for word, reason in reasons.items():
-            print(f"{started}: left out of scripts: {word}: {reason}")
-        for name, count in as_known.items():
-            print(f"{started}: known: {name}: {plural(count, 'script')}")
-        for one, file in zip(found, files, strict=True):
-            print(f"{started}: {one.reason}")
-            for operation in one.example["operations"]:
-                print(f"    {json.dumps(operation)}")
-            print(f"    reproduce    {again} {shlex.quote(str(file))}")
+        _print_text(run, started, reasons, failures)
     sys.stdout.flush()
     summary = (
-        f"{plural(tried, 'script')} ({long_enough} with at least {plural(min_operations, 'operation')}), "
-        f"{plural(_done(counts), 'operation')}, {counts['unsupported']} not supported, seed {first}"
+        f"{plural(run.tried, 'script')} ({run.long_enough} with at least {plural(min_operations, 'operation')}), "
+        f"{plural(run.operations, 'operation')}, {run.counts['unsupported']} not supported, seed {first}"
     )
     print(f"{started}: {summary}; {len(found)} failed", file=sys.stderr)
     if shared is not None:
         print(f"{passed}: {plural(len(shared), 'different script')} of that length passed", file=sys.stderr)
     if found:
         return ExitStatus.FAILURES
-    if tried and counts["unsupported"] == tried:
+    if run.tried and run.counts["unsupported"] == run.tried:
         raise NothingSelected(f"{adapter} can write none of the scripts")
     return ExitStatus.CONFORMANT
 
 
-def _done(counts: Counter[str]) -> int:
-    """Return how many operations were done, or refused as they must be."""
-    return counts.total() - counts["unsupported"]
+def _features_to_exclude(exclude: tuple[str, ...], versions: tuple[int, ...]) -> set[str]:
+    """Return what the options leave out of scripts: features, and format versions as ``v1``."""
+    unknown = sorted(set(exclude) - random_scripts.EXCLUDABLE)
+    if unknown:
+        raise UsageError(f"--exclude {unknown[0]}: expected one of {', '.join(sorted(random_scripts.EXCLUDABLE))}")
+    if set(versions) - {1, 2, 3}:
+        raise UsageError("--versions: expected 1, 2 or 3")
+    left_out = {*exclude, *(f"v{one}" for one in (1, 2, 3) if versions and one not in versions)}
+    if left_out >= {"v1", "v2", "v3"}:
+        raise UsageError("--exclude leaves no format version")
+    return left_out
+
+
+def _scratch_folder(stack: ExitStack) -> Path:
+    """Make a temporary folder, which is removed with the stack."""
+    made = tempfile.mkdtemp(prefix="iceberg-scenarios-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+    stack.callback(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
+
+
+def _replay(script: Json, run: scenario_run.ScenarioRun, started: Started) -> ExitStatus:
+    try:
+        run.follow(script)
+    except errors.Broken as broken:
+        print(f"{started}: {broken}")
+        return ExitStatus.FAILURES
+    outcome = "not supported" if run.counts["unsupported"] else "the table has the rows of the model"
+    print(f"{started}: {f'known as {next(iter(run.known_failures))}' if run.known_failures else outcome}")
+    return ExitStatus.CONFORMANT
+
+
+def _print_json(
+    run: scenario_run.ScenarioRun,
+    started: Started,
+    seed: int,
+    reasons: dict[str, str],
+    failures: list[tuple[searching.FailingExample, Path, str]],
+) -> None:
+    content = {
+        "implementation": started.implementation,
+        "version": started.version,
+        "seed": seed,
+        "scripts": run.tried,
+        "scripts_of_min_operations": run.long_enough,
+        "operations": dict(run.counts),
+        "not_supported": reasons,
+        "known": dict(run.known_failures),
+        "failures": [
+            {"kind": one.kind, "reason": one.reason, "script": one.example, "file": str(file), "reproduce": command}
+            for one, file, command in failures
+        ],
+    }
+    sys.stdout.write(json.dumps(content, indent=2) + "\n")
+
+
+def _print_text(
+    run: scenario_run.ScenarioRun,
+    started: Started,
+    reasons: dict[str, str],
+    failures: list[tuple[searching.FailingExample, Path, str]],
+) -> None:
+    for word, reason in reasons.items():
+        print(f"{started}: left out of scripts: {word}: {reason}")
+    for name, count in run.known_failures.items():
+        print(f"{started}: known: {name}: {plural(count, 'script')}")
+    for one, _, command in failures:
+        print(f"{started}: {one.reason}")
+        for operation in one.example["operations"]:
+            print(f"    {json.dumps(operation)}")
+        print(f"    reproduce    {command}")
