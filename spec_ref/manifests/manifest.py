@@ -241,7 +241,8 @@ class Manifest:
 
         self.file = file
         ids = None if spec is None else tuple(field.field_id for field in spec.fields)
-        self._read = shape.reader(header.format_version, ids)
+        self.row_reader = shape.reader(header.format_version, ids)
+        """Makes the entry, as written, of a decoded row."""
 
     @property
     def format_version(self) -> FormatVersion:
@@ -342,7 +343,7 @@ class Manifest:
             SpecError: the code of a value that is missing or not allowed; the path begins with the number of the entry.
         """
         try:
-            entry: ManifestEntry = self._read(row)
+            entry: ManifestEntry = self.row_reader(row)
         except SpecError as error:
             problem = error.violation
             raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=self.file)) from error.__cause__

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spec_ref.columnar.avro_mapping.rows import read_records
 from spec_ref.columnar.manifests import reader
 from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.core.errors import SpecError
@@ -44,6 +45,29 @@ def written(rows: list[ManifestEntry], version: FormatVersion = V2, **changes: o
 def listed(rows: list[ManifestEntry], data: bytes, **changes: object) -> ManifestFile:
     fields = {"path": "s3://b/m.avro", "length": len(data), "snapshot_id": 7, "sequence_number": 9, **changes}
     return describe(rows, UNPARTITIONED, TABLE, **fields)  # type: ignore[arg-type]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_records_of_columns_equal_those_of_rows(data: st.DataObject) -> None:
+    rows = data.draw(st.lists(entries(V2), min_size=1, max_size=4))
+    if data.draw(st.booleans()):  # as of real writers: all maps have the same keys, and some the same values
+        keys = data.draw(st.lists(st.integers(1, 300), min_size=1, max_size=3, unique=True))
+        rows = [
+            evolve(
+                row,
+                data_file=evolve(
+                    row.data_file,
+                    null_value_counts=dict.fromkeys(keys, data.draw(st.sampled_from([0, 0, 0, 7]))),
+                    lower_bounds={key: data.draw(st.binary(min_size=4, max_size=4)) for key in keys},
+                ),
+            )
+            for row in rows
+        ]
+    manifest = read_manifest(write_manifest(rows, SPEC, SCHEMA, V2))
+    for column in reader.decoded_batches(manifest, whole=True):
+        made = read_records(manifest.row_reader, column)
+        assert made == [manifest.row_reader(row) for row in column.to_list()] == rows
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -111,6 +111,7 @@ GOALS = {
     ("large", "with statistics", "pyiceberg"): 0.25,
     ("large", "with statistics", "iceberg-java"): 1.5,
     ("large", "for planning", "pyiceberg"): 0.1,
+    ("large", "as objects", "pyiceberg"): 1.0,
     ("small", "with statistics", "pyiceberg"): 1.5,
 }
 

@@ -1,4 +1,4 @@
-"""Decode entries of manifests many at a time: the kernels for `spec_ref.manifests.manifest.Manifest.rows`."""
+"""Decode entries of manifests many at a time: the kernel for `spec_ref.manifests.manifest.Manifest.entries`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from spec_ref.columnar.avro_mapping.rows import read_records
 from spec_ref.columnar.encodings.avro.batches import DecompressedBlock, Layout, batches
 from spec_ref.columnar.encodings.avro.columns import DecodedColumn
 from spec_ref.core.records import field_rules
@@ -108,23 +109,6 @@ def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Deco
         first += sum(part.count for part in batch)
 
 
-def rows(manifest: Manifest) -> Iterator[tuple[Any, ...]]:
-    """Decode the entries to rows, as `Manifest.rows`, with the same errors.
-
-    Args:
-        manifest: the manifest.
-
-    Yields:
-        Each row, with values in the order of the Avro schema's fields.
-    """
-    for column in decoded_batches(manifest, whole=True):
-        for start in range(0, column.length, ENTRIES_AT_ONCE):
-            chosen = np.arange(start, min(start + ENTRIES_AT_ONCE, column.length))
-            with manifest.errors_in_file():
-                decoded = column.take(chosen).to_list()
-            yield from decoded
-
-
 def entries(manifest: Manifest) -> Iterator[ManifestEntry]:
     """Decode the entries, as `Manifest.entries`, with the same errors.
 
@@ -134,5 +118,19 @@ def entries(manifest: Manifest) -> Iterator[ManifestEntry]:
     Returns:
         The entries, with inherited values.
     """
-    written = (manifest.read_entry(row, number) for number, row in enumerate(rows(manifest)))
-    return inherit(written, manifest.manifest_file, manifest.format_version)
+    return inherit(_written_entries(manifest), manifest.manifest_file, manifest.format_version)
+
+
+def _written_entries(manifest: Manifest) -> Iterator[ManifestEntry]:
+    first = 0
+    for column in decoded_batches(manifest, whole=True):
+        for start in range(0, column.length, ENTRIES_AT_ONCE):
+            chosen = column.take(np.arange(start, min(start + ENTRIES_AT_ONCE, column.length)))
+            made = read_records(manifest.row_reader, chosen)
+            if made is None:  # the definition finds the first entry that is wrong
+                with manifest.errors_in_file():
+                    rows = chosen.to_list()
+                yield from (manifest.read_entry(row, number) for number, row in enumerate(rows, first + start))
+            else:
+                yield from made
+        first += column.length

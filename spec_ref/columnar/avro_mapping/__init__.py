@@ -1,0 +1,1 @@
+"""Kernels for `spec_ref.avro_mapping`: records of decoded columns."""
