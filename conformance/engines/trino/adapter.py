@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import script_steps, table_requests
-from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
+from conformance.adapter_sdk.serve import Invalid, Unsupported, serve, take_standard_output
 from conformance.adapter_sdk.sql_dialects import primitive_sql, text
 from conformance.adapter_sdk.sql_predicates import select_statement
 from conformance.core.json_types import Json
@@ -64,9 +64,29 @@ class Reader:
             raise Unsupported(f"there is no function for {args['transform']}")
         if args["value"] is None:
             raise Unsupported("the function takes no null without a column")
-        literal = primitive_sql(args["type"], native.read(args["type"], args["value"]), DIALECT.literals, DIALECT)
-        _, rows = self._server.run(f"SELECT iceberg.system.bucket({literal}, {found[1]})")
+        type_, value = args["type"], native.read(args["type"], args["value"])
+        _check_expressible(type_, value)
+        literal = primitive_sql(type_, value, DIALECT.literals, DIALECT)
+        try:
+            _, rows = self._server.run(f"SELECT iceberg.system.bucket({literal}, {found[1]})")
+        except Invalid as error:
+            if "Unsupported type" in str(error):
+                raise Unsupported(str(error)) from None
+            raise
         return rows[0][0]
+
+
+def _check_expressible(type_: Json, value: Any) -> None:
+    """Check that a value of a type is not another valid value in SQL, whose types are wider.
+
+    Raises:
+        Unsupported: the value is outside of the type, which the SQL does not say.
+    """
+    kind = native.kind(type_)
+    if kind == "fixed" and len(value) != int(type_[len("fixed[") : -1]):
+        raise Unsupported("Trino's SQL has no type fixed, only VARBINARY")
+    if native.UNITS.get(kind) == 9 and not -(2**63) <= value < 2**63:
+        raise Unsupported("TIMESTAMP(9) is wider than timestamp_ns")
 
 
 def _time(args: Arguments) -> str:
