@@ -40,7 +40,7 @@ with lazy_imports():
 
 INDEX = "index.json"
 
-MADE_BY = 1
+MADE_BY = 2
 """The version of the relocation code: tables that an older version relocated are written again."""
 
 

@@ -41,7 +41,7 @@ def spawn(engine: str, names: Iterable[str]) -> None:
     from conformance.engine_setup import launch
 
     started = launch(engine)
-    path = os.pathsep.join([started.env["PYTHONPATH"], str(ROOT)])
+    path = os.pathsep.join([started.env.get("PYTHONPATH", ""), str(ROOT)]).strip(os.pathsep)
     env = {**started.env, "PYTHONPATH": path, INSIDE: engine}
     subprocess.run([started.command[0], "-m", "tools.golden.make_tables", *names], env=env, check=True, cwd=ROOT)
 

@@ -10,6 +10,7 @@ from tools.golden import (
     make_tables_history,
     make_tables_partitions,
     make_tables_pyiceberg,
+    make_tables_scripts,
     make_tables_types,
 )
 
@@ -23,5 +24,6 @@ __all__ = [
     "make_tables_history",
     "make_tables_partitions",
     "make_tables_pyiceberg",
+    "make_tables_scripts",
     "make_tables_types",
 ]

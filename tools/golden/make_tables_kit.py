@@ -200,15 +200,18 @@ class Table:
 
     def _check(self, found: dict[str, Any]) -> None:
         """Compare the recorded state with the table's metadata, to notice mistakes of the maker."""
+        self._check_columns(found)
+        if self.version >= 2:
+            assert found["last-sequence-number"] == self.sequence_number, (self.name, self.sequence_number)
+        if self.version >= 3:
+            assert found["next-row-id"] == self.next_row_id, (self.name, found["next-row-id"], self.next_row_id)
+
+    def _check_columns(self, found: dict[str, Any]) -> None:
         schema = next(one for one in found["schemas"] if one["schema-id"] == found["current-schema-id"])
         written = {field["name"]: _plain(field["type"]) for field in schema["fields"]}
         said = {name: _plain(type_) for name, type_ in self.columns.items()}
         assert list(written.items()) == list(said.items()), f"{self.name}: {written} is not {said}"
         assert found["format-version"] == self.version, self.name
-        if self.version >= 2:
-            assert found["last-sequence-number"] == self.sequence_number, (self.name, self.sequence_number)
-        if self.version >= 3:
-            assert found["next-row-id"] == self.next_row_id, (self.name, found["next-row-id"], self.next_row_id)
 
     def finish(self, **more: Any) -> None:
         """Store the table, with the expected content of its current snapshot, and its index."""

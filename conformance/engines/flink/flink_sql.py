@@ -118,7 +118,7 @@ DIALECT = Dialect(
 
 UNSUPPORTED = re.compile(
     r"UnsupportedOperationException|not supported|[Uu]nsupported|doesn't support|Cannot convert|null type is reserved"
-    r"|NumberFormatException: Infinite or NaN"
+    r"|program cannot be compiled|NumberFormatException: Infinite or NaN"
 )
 """Patterns of messages of an exception or its causes that mean "not supported" by Flink or the connector."""
 

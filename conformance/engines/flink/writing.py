@@ -106,6 +106,8 @@ class FlinkWriter:
         column = identifier((name,), DIALECT)
         match change["op"]:
             case "add" if change.get("default") is None:
+                if _has_required_field(change["type"]):
+                    raise Unsupported("Flink's SQL adds no structs with required fields: it makes them optional")
                 return f"ADD ({_new_column({'required': False, **change})})"
             case "drop":
                 return f"DROP {column}"
@@ -241,12 +243,21 @@ def _new_column(field: Json) -> str:
 
 
 def _has_uuid(type_: Json) -> bool:
+    return type_ == "uuid" or any(_has_uuid(inner) for inner, _ in _inner_types(type_))
+
+
+def _has_required_field(type_: Json) -> bool:
+    return any(required or _has_required_field(inner) for inner, required in _inner_types(type_))
+
+
+def _inner_types(type_: Json) -> list[tuple[Json, bool]]:
+    """Return the types inside of a type, and whether each is that of a required field of a struct."""
     match type_:
         case {"type": "struct", "fields": fields}:
-            return any(_has_uuid(field["type"]) for field in fields)
+            return [(field["type"], bool(field.get("required"))) for field in fields]
         case dict():
-            return any(_has_uuid(type_[part]) for part in ("element", "key", "value") if part in type_)
-    return bool(type_ == "uuid")
+            return [(type_[part], False) for part in ("element", "key", "value") if part in type_]
+    return []
 
 
 def _column(field: Json) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from attrs import define
 
 from conformance.vectors.relocation.paths import Paths
+from spec_ref.encodings.zstandard import zstd
 
 MAGIC = b"Obj\x01"
 WIDTHS = {"null": 0, "boolean": 1, "float": 4, "double": 8}
@@ -203,6 +204,7 @@ CODECS: dict[bytes, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] =
     b"deflate": (lambda data: zlib.decompress(data, -15), lambda data: zlib.compress(data, 9, -15)),
     b"bzip2": (bz2.decompress, bz2.compress),
     b"xz": (lzma.decompress, lzma.compress),
+    b"zstandard": (zstd.decompress, zstd.compress),
 }
 
 

@@ -12,7 +12,9 @@ from collections.abc import Callable
 import cramjam
 
 from conformance.vectors.relocation import thrift
-from conformance.vectors.relocation.avro import Unreadable
+from conformance.vectors.relocation.avro import Reader as Bytes
+from conformance.vectors.relocation.avro import Unreadable, long
+from conformance.vectors.relocation.orc import varint
 from conformance.vectors.relocation.paths import Paths
 from conformance.vectors.relocation.thrift import Struct
 from spec_ref.encodings.zstandard import zstd
@@ -20,6 +22,7 @@ from spec_ref.encodings.zstandard import zstd
 COLUMN = [b"file_path"]
 FIELD_ID = 2147483546
 PLAIN = 0
+DELTA_LENGTH = 6
 INDEXED = (2, 8)
 """The encodings of data pages with dictionary indexes, which stay unchanged."""
 
@@ -128,10 +131,11 @@ class _Rewriting:
         encoding = header[5][2]
         if encoding in INDEXED:
             return data
-        if encoding != PLAIN:
+        if encoding not in (PLAIN, DELTA_LENGTH):
             raise Unreadable(f"a page in the encoding {encoding}")
         levels = 4 + int.from_bytes(data[:4], "little") if self.optional else 0
-        return data[:levels] + self._texts(data[levels:])
+        texts = self._texts if encoding == PLAIN else self._texts_after_lengths
+        return data[:levels] + texts(data[levels:])
 
     def _texts(self, data: bytes) -> bytes:
         made, at = [], 0
@@ -141,6 +145,29 @@ class _Rewriting:
             made.append(len(text).to_bytes(4, "little") + text)
             at += 4 + length
         return b"".join(made)
+
+    def _texts_after_lengths(self, data: bytes) -> bytes:
+        """Rewrite the encoding DELTA_LENGTH_BYTE_ARRAY: the lengths of all texts as deltas, then the texts.
+
+        Every text changes by the same number of bytes, so that only the first length changes.
+        """
+        reader = Bytes(data)
+        block, miniblocks, count = varint(reader), varint(reader), varint(reader)
+        before_first = reader.at
+        first = reader.long()
+        deltas = reader.at
+        for start in range(1, count, block):
+            reader.long()  # the least delta
+            size = block // miniblocks
+            for number, width in enumerate(reader.take(miniblocks)):
+                if start + number * size < count:
+                    reader.take(size * width // 8)
+        texts = data[reader.at :]
+        made = self.paths.replace(texts)
+        growth = len(self.paths.new.encode()) - len(self.paths.old.encode())
+        if len(made) - len(texts) != growth * count:
+            raise Unreadable("some texts of a page have no location")
+        return data[:before_first] + long(first + growth) + data[deltas : reader.at] + made
 
     def _statistics(self, statistics: Struct) -> None:
         for field in (1, 2, 5, 6):

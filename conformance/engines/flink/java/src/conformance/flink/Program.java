@@ -134,10 +134,14 @@ public final class Program {
     return answer;
   }
 
-  /** Let the connector's sink write rows that replace those with their key, or delete them. */
+  /**
+   * Let the connector's sink write rows that replace those with their key, or delete them.
+   *
+   * <p>In its upsert mode, equality deletes have the key columns alone. Otherwise they have all columns of the deleted
+   * rows, which scripts do not say.
+   */
   private void write(String name, JsonNode asked) throws Exception {
-    boolean upsert = asked.get("kind").textValue().equals("UPSERT");
-    RowKind kind = upsert ? RowKind.INSERT : RowKind.DELETE;
+    RowKind kind = asked.get("kind").textValue().equals("UPSERT") ? RowKind.INSERT : RowKind.DELETE;
     List<String> columns = new ArrayList<>();
     asked.get("columns").forEach(column -> columns.add(column.textValue()));
     TableLoader loader =
@@ -151,7 +155,7 @@ public final class Program {
     FlinkSink.forRowData(changes)
         .tableLoader(loader)
         .equalityFieldColumns(columns)
-        .upsert(upsert)
+        .upsert(true)
         .toBranch(asked.get("branch").textValue())
         .append();
     jobs.execute();
