@@ -27,7 +27,7 @@ NESTED: dict[str, Any] = {
     "items": list_type(12, "int"),
     "counts": map_type(13, "string", 14, "long"),
 }
-NESTED_ROWS = (
+NESTED_ROWS: tuple[tuple[Any, ...], ...] = (
     (
         1,
         "-9999999.99",
@@ -266,7 +266,7 @@ def _trino_changes(name: str, version: int, how: str, **properties: str) -> None
     @golden(name, "trino")
     def make(_session: None) -> None:
         table = ScriptTable(name, "trino", version, f"DELETE, UPDATE and MERGE by Trino: {how}")
-        table.create({**NAMED, "day": "date"}, (("day_month", "day", "month"),), **properties)
+        table.create({**NAMED, "day": "date"}, (("day_month", "day", "month"),), (), **properties)
         rows = [(number, f"row {number}", f"2020-0{1 + number % 2}-1{number}") for number in range(1, 7)]
         table.append("appended", *rows)
         table.delete("deleted", _term("eq", "id", "5"), lambda row: row["id"] == 5)

@@ -101,7 +101,7 @@ def _content(path: str, data: bytes) -> Any:
             "written by": (orc_file.writer, str(orc_file.writer_version), orc_file.software_version),
             "stripes": (orc_file.nstripes, orc_file.compression, orc_file.row_index_stride),
         }
-    if path.endswith(".puffin"):
+    if path.endswith(".puffin") or data[:4] == b"PFA1":
         length = int.from_bytes(data[-12:-8], "little")
         start = len(data) - 12 - length
         return {"blobs": data[:start], "footer": json.loads(data[start:-12]), "flags": data[-8:]}

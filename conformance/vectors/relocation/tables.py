@@ -103,7 +103,7 @@ class _Table:
             self._change(path, lambda data: parquet.relocate(data, self.paths))
         elif data[:3] == b"ORC":
             self._change(path, lambda data: orc.relocate(data, self.paths))
-        elif path.endswith(".puffin"):
+        elif path.endswith(".puffin") or data[:4] == b"PFA1":  # Flink names a vector as a data file
             self._change(path, lambda data: (documents.puffin(data, self.paths), {}))
 
     def _change(self, path: str, change: Callable[[bytes], tuple[bytes, Mapping[int, int]]]) -> None:
