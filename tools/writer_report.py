@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from conformance.core.json_types import JsonObject
 from conformance.engine_setup.folders import EngineFolder, engine_folders
-from conformance.validator.finding import rated
+from conformance.validator.finding import with_severity
 from conformance.validator.tolerated import tolerate
 from conformance.validator.writers import FILE, fingerprint_files, manifest_marks, program
 from spec_ref.checks.findings import Finding
@@ -105,10 +105,10 @@ class Table:
         for path in sorted(self.folder.glob("*.parquet")):
             kind = "delete-file" if "pos" in pq.read_schema(path).names else "data-file"
             for broken in check_parquet_schema(read_parquet_schema(path.read_bytes())):
-                yield kind, rated(broken)
+                yield kind, with_severity(broken)
         for path in sorted(self.folder.glob("*.puffin")):
             for broken in check_puffin(path.read_bytes()):
-                yield "puffin", rated(broken)
+                yield "puffin", with_severity(broken)
 
 
 def _completed(text: bytes) -> bytes:

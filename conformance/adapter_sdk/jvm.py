@@ -10,7 +10,7 @@ import subprocess
 from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
-ENDING_SECONDS = 60
+SHUTDOWN_TIMEOUT_S = 60
 """How long the virtual machine may take to exit, as it removes temporary files."""
 
 
@@ -31,7 +31,7 @@ class JVM:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGTERM)
             try:
-                process.wait(timeout=ENDING_SECONDS)
+                process.wait(timeout=SHUTDOWN_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -215,11 +215,11 @@ def _literal(type_: Json, constant: Any, dialect: Dialect) -> str:
     return primitive_sql(type_, constant, {**_PLAIN, **dialect.constants}, dialect)
 
 
-def built(made: Normal, leaf: Callable[[Leaf], Any]) -> Any:
+def build_predicate(made: Normal, leaf: Callable[[Leaf], Any]) -> Any:
     """Build a filter for an engine whose expressions are Python objects with ``&`` and ``|``."""
     match made:
         case Both(word, left, right):
-            sides = built(left, leaf), built(right, leaf)
+            sides = build_predicate(left, leaf), build_predicate(right, leaf)
             return sides[0] & sides[1] if word == "and" else sides[0] | sides[1]
         case Leaf():
             return leaf(made)

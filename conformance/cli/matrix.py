@@ -211,9 +211,9 @@ def _show(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str
     if format == "json" and not to_stdout:
         document = {
             **found.header,
-            "participants": [matrix_results.stored(one) for one in found.participants],
-            "tables": [matrix_results.stored(one) for one in found.tables],
-            "cells": [matrix_results.stored(one) for one in found.cells],
+            "participants": [matrix_results.record_json(one) for one in found.participants],
+            "tables": [matrix_results.record_json(one) for one in found.tables],
+            "cells": [matrix_results.record_json(one) for one in found.cells],
             "unmet": found.unmet,
             "complete": found.complete,
             "exit_status": found.exit_status,

@@ -182,8 +182,8 @@ def _row(found: Any) -> dict[str, Any]:
     race, explored = found.race, found.explored
     command = ["iceberg-conformance", "race", "play", *race.changes, "--format-version", str(race.version)]
     command += ["--table", race.table, "--fixture", race.fixture]
-    if race.most_faults:
-        command += ["--faults", str(race.most_faults)]
+    if race.max_faults:
+        command += ["--faults", str(race.max_faults)]
     counts = {" | ".join(outcome): number for outcome, number in sorted(explored.outcomes.items())}
     return {
         "race": str(race),
@@ -313,7 +313,7 @@ def stress(
         server_kills=server_kills,
         pauses=pauses,
         pause_s=pause,
-        most_commits=commits,
+        max_commits=commits,
         version=format_version,
         seed=chosen,
         allow_remote=allow_remote,

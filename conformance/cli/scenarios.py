@@ -141,7 +141,7 @@ def scenarios(
             except errors.NotSupported as error:
                 raise NothingSelected(f"{adapter} can write no table: {error}") from None
             left_out, reasons = {*supported.exclude}, supported.reasons
-        size = script_maker.Size(operations=operations, least_operations=min_operations)
+        size = script_maker.Size(operations=operations, min_operations=min_operations)
         found = searching.search(
             lambda: searching.scripts(frozenset(left_out), size),
             run.try_script,

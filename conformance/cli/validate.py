@@ -51,7 +51,7 @@ with lazy_imports():
     )
 
 
-MOST_SECONDS = 86_400
+MAX_SECONDS = 86_400
 
 _Format = Literal["text", "json", "jsonl", "sarif", "junit", "github"]
 
@@ -106,15 +106,15 @@ def validate(
     """
     if not location or "" in location:
         raise UsageError("name a table: a metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE")
-    if time_budget is not None and not 0 < time_budget <= MOST_SECONDS:
-        raise UsageError(f"--time-budget {time_budget:g}: more than 0 and at most {MOST_SECONDS}")
+    if time_budget is not None and not 0 < time_budget <= MAX_SECONDS:
+        raise UsageError(f"--time-budget {time_budget:g}: more than 0 and at most {MAX_SECONDS}")
     patterns = [one for one in location if (name := catalogs.parse_location(one)) is not None and name.is_pattern]
     if diff and patterns:
         raise UsageError(f"--diff compares two versions of one table; {patterns[0]} may be many tables")
     if diff and len(location) != 2:
         raise UsageError("--diff compares two locations, OLD and NEW")
-    if not 0 < file_timeout <= MOST_SECONDS:
-        raise UsageError(f"--file-timeout {file_timeout:g}: must be more than 0 and at most {MOST_SECONDS}")
+    if not 0 < file_timeout <= MAX_SECONDS:
+        raise UsageError(f"--file-timeout {file_timeout:g}: must be more than 0 and at most {MAX_SECONDS}")
     if engine == "local" and level in ("files", "rows"):
         fork_server.start_early()
     accepted = finding_filter.finding_filter(select, ignore, fail_on, baseline)

@@ -28,7 +28,7 @@ from conformance.engine_setup.environments import (
     home,
     install_environment,
 )
-from conformance.engine_setup.folders import OURS
+from conformance.engine_setup.folders import SHIPPED_ENGINES
 from conformance.engine_setup.java import (
     class_path,
     classes_path,
@@ -189,7 +189,7 @@ def launch(name: str) -> Launch:
     if engine.sources and engine.adapter:
         env = {**os.environ, "ICEBERG_CONFORMANCE_PROGRAM": str(engine_build(engine).program)}
         env["ICEBERG_CONFORMANCE_ENGINE_VERSION"] = engine.version
-        if engine.folder.parent == OURS:  # where modules are named as the libraries of engines are
+        if engine.folder.parent == SHIPPED_ENGINES:  # where modules are named as the libraries of engines are
             env["PYTHONSAFEPATH"] = "1"
         if engine.java or engine.jdk:
             env["JAVA_HOME"] = str(full_jdk(engine.jdk) if engine.jdk else system_java() or packaged_java())
@@ -214,7 +214,7 @@ def launch(name: str) -> Launch:
         "PYSPARK_DRIVER_PYTHON",
     }
     env = {key: value for key, value in os.environ.items() if key not in strangers}
-    if engine.folder.parent == OURS:  # where modules are named as the libraries of engines are
+    if engine.folder.parent == SHIPPED_ENGINES:  # where modules are named as the libraries of engines are
         env["PYTHONSAFEPATH"] = "1"
     env |= {"PYTHONPATH": str(_kit()), "PYTHONUTF8": "1", "ICEBERG_CONFORMANCE_ENGINE_VERSION": engine.version}
     if engine.java:

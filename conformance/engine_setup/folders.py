@@ -47,7 +47,7 @@ VARIABLE = "ICEBERG_CONFORMANCE_ENGINES"
 """The environment variable that names folders of engines beside those that come with the tool."""
 
 FILE = "engine.toml"
-OURS = Path(__file__).parent.parent / "engines"
+SHIPPED_ENGINES = Path(__file__).parent.parent / "engines"
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?::[a-z0-9]+)?")
 """The name of an engine, and after a colon that of one of the forms in which it answers."""
 
@@ -104,7 +104,7 @@ class EngineFolder:
     @property
     def ours(self) -> bool:
         """Whether it comes with the tool."""
-        return self.path.parent == OURS
+        return self.path.parent == SHIPPED_ENGINES
 
     def data(self, name: str) -> Path | None:
         """A file of the folder; None where it has none."""
@@ -128,7 +128,7 @@ def engine_files(name: str) -> list[Path]:
 
 @cache
 def _read_all(more: str) -> tuple[EngineFolder, ...]:
-    roots = [OURS, *(Path(text).expanduser().absolute() for text in more.split(os.pathsep) if text)]
+    roots = [SHIPPED_ENGINES, *(Path(text).expanduser().absolute() for text in more.split(os.pathsep) if text)]
     found: dict[str, EngineFolder] = {}
     for root in dict.fromkeys(roots):
         for path in _folders(root):

@@ -13,7 +13,7 @@ from conformance.engine_setup.catalog import catalog, lock_names
 from conformance.engine_setup.environments import environment, exclusive, home
 from conformance.engine_setup.java import classes_path
 
-MADE = re.compile(r".+-[0-9a-f]{16}")
+ENVIRONMENT_NAME = re.compile(r".+-[0-9a-f]{16}")
 """The names of environments and builds: a name, and the hash of their sources."""
 
 
@@ -39,7 +39,7 @@ def prune(*, dry_run: bool = False) -> list[Unused]:
     gone = []
     for root in (home() / "engines", home() / "built"):
         for path in sorted(root.iterdir()) if root.is_dir() else []:
-            if path in used or not path.is_dir() or not MADE.fullmatch(path.name):
+            if path in used or not path.is_dir() or not ENVIRONMENT_NAME.fullmatch(path.name):
                 continue
             gone.append(Unused(path, sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())))
             if not dry_run:

@@ -51,7 +51,7 @@ from conformance.interop.cells import GOLDEN, Matrix, Participant, TableOutcome
 from conformance.interop.results import FORMER_OUTCOMES
 from conformance.runner.expectations import DeviationKind
 
-OF_TABLES = (TableOutcome.INVALID, TableOutcome.FAILED)
+WORDED_BY_THIS_TOOL = (TableOutcome.INVALID, TableOutcome.FAILED)
 """Outcomes whose reason is worded by this tool, not by the engine, so that it may change."""
 
 
@@ -144,7 +144,7 @@ def _of_content(chosen: Path, content: dict[str, Any], names: Collection[str]) -
         _known(role, index, row) for role in ("cell", "table") for index, row in enumerate(content.get(role, ()))
     )
     for known in found:
-        words, facts = ("says", "shows") if known.outcome in OF_TABLES else ("shows", "says")
+        words, facts = ("says", "shows") if known.outcome in WORDED_BY_THIS_TOOL else ("shows", "says")
         if known.role == "table" and getattr(known, words):
             raise UsageError(
                 f"{chosen}: /table/{known.number}/{words}: an entry for the outcome {known.outcome.value} has {facts}"

@@ -32,7 +32,7 @@ FORMER_OUTCOMES = {member: dict(zip(words, TableOutcome, strict=True)) for membe
 """The outcomes by the former words, by member."""
 
 
-def stored(record: Participant | MadeTable | Cell) -> JsonObject:
+def record_json(record: Participant | MadeTable | Cell) -> JsonObject:
     """Return a record as JSON, without empty members."""
     content = {}
     for attribute in fields(type(record)):
@@ -50,9 +50,9 @@ def lines(matrix: Matrix) -> list[JsonObject]:
     """Return the lines of the file."""
     return [
         {"kind": "header", **matrix.header},
-        *({"kind": "participant", **stored(one)} for one in matrix.participants),
-        *({"kind": "table", **stored(one)} for one in matrix.tables),
-        *({"kind": "cell", **stored(one)} for one in matrix.cells),
+        *({"kind": "participant", **record_json(one)} for one in matrix.participants),
+        *({"kind": "table", **record_json(one)} for one in matrix.tables),
+        *({"kind": "cell", **record_json(one)} for one in matrix.cells),
         {"kind": "footer", "complete": matrix.complete, "exit_status": matrix.exit_status, "unmet": matrix.unmet},
     ]
 

@@ -58,11 +58,11 @@ def _any_script(_operations: Maker | Ops) -> bool:
     return True
 
 
-def _nothing_changes(lab: Harness, operations: Ops) -> None:
+def _nothing_changes(harness: Harness, operations: Ops) -> None:
     """Check that every head of the table is the same with and without the last operation."""
-    before, after = lab.write(operations[:-1]), lab.write(operations)
-    found = dict(lab.heads(after))
-    for ref, reading in lab.heads(before):
+    before, after = harness.write(operations[:-1]), harness.write(operations)
+    found = dict(harness.heads(after))
+    for ref, reading in harness.heads(before):
         agree(reading, found[ref], f"{ref or 'the table'} after {operations[-1]['op']}")
 
 
@@ -74,10 +74,10 @@ def _append_to_main(maker: Maker) -> bool:
     return maker.take({"op": "append", "rows": maker.rows()})
 
 
-def _appends_commute(lab: Harness, operations: Ops) -> None:
+def _appends_commute(harness: Harness, operations: Ops) -> None:
     *base, first, second = operations
-    one, other = lab.write(operations), lab.write([*base, second, first])
-    agree(lab.read(one), lab.read(other), "the table with its last two appends swapped")
+    one, other = harness.write(operations), harness.write([*base, second, first])
+    agree(harness.read(one), harness.read(other), "the table with its last two appends swapped")
 
 
 def _ends_with_appends(operations: Ops) -> bool:
@@ -85,10 +85,10 @@ def _ends_with_appends(operations: Ops) -> bool:
     return len(operations) > 2 and all(one["op"] == "append" and "branch" not in one for one in last)
 
 
-def _delete_is_difference(lab: Harness, operations: Ops) -> None:
+def _delete_is_difference(harness: Harness, operations: Ops) -> None:
     last, branch = operations[-1], operations[-1].get("branch")
-    before = lab.read(lab.write(operations[:-1]), ref=branch)
-    after = lab.read(lab.write(operations), ref=branch)
+    before = harness.read(harness.write(operations[:-1]), ref=branch)
+    after = harness.read(harness.write(operations), ref=branch)
     if last["op"] == "delete":
         _, left = before.matching(last["filter"])
     else:
@@ -104,8 +104,8 @@ def _equals(row: Row, deleted: Row) -> bool:
     return all(row[name] == value for name, value in deleted.items())
 
 
-def _time_travel(lab: Harness, operations: Ops) -> None:
-    table = lab.write(operations)
+def _time_travel(harness: Harness, operations: Ops) -> None:
+    table = harness.write(operations)
     if not table.snapshots:
         raise NotSupported("the answer does not name the snapshots")
     for index, state in enumerate(table.states):
@@ -113,7 +113,7 @@ def _time_travel(lab: Harness, operations: Ops) -> None:
         if state.changed and snapshot is None:
             raise Broken(VIOLATED, f"there is no snapshot after operation {index}, {operations[index]['op']}")
         if state.changed and snapshot is not None and table.has_snapshot(snapshot):
-            found = lab.read(table, snapshot=snapshot)
+            found = harness.read(table, snapshot=snapshot)
             what = f"the table at the snapshot of operation {index}, {operations[index]['op']}"
             try:
                 rows = expected_rows(state.written, found.types)["rows"]
@@ -122,19 +122,21 @@ def _time_travel(lab: Harness, operations: Ops) -> None:
             agree(found.only(rows), found, what)
 
 
-def _overwrite_is_delete_and_append(lab: Harness, operations: Ops) -> None:
+def _overwrite_is_delete_and_append(harness: Harness, operations: Ops) -> None:
     *base, last = operations
     branch = {"branch": last["branch"]} if "branch" in last else {}
     delete = {"op": "delete", "filter": last["filter"], "mode": MODES[0], **branch}
     append = {"op": "append", "rows": last["rows"], **branch}
-    one, other = lab.write(operations), lab.write([*base, delete, append])
+    one, other = harness.write(operations), harness.write([*base, delete, append])
     ref = last.get("branch")
-    agree(lab.read(other, ref=ref), lab.read(one, ref=ref), "the table after overwrite, beside delete and append")
+    agree(
+        harness.read(other, ref=ref), harness.read(one, ref=ref), "the table after overwrite, beside delete and append"
+    )
 
 
-def _rows_keep_their_ids(lab: Harness, operations: Ops) -> None:
-    table, last = lab.write(operations), operations[-1]
-    before, after = _around_last(lab, table)
+def _rows_keep_their_ids(harness: Harness, operations: Ops) -> None:
+    table, last = harness.write(operations), operations[-1]
+    before, after = _around_last(harness, table)
     if before is None or after is None:
         return
     same = "_row_id"
@@ -169,7 +171,7 @@ def _updated(table: ScriptedTable, before: TableReading, after: TableReading, la
             raise Broken(VIOLATED, f"the last update of a row that update matches is {found}, expected {number}")
 
 
-def _around_last(lab: Harness, table: ScriptedTable) -> tuple[TableReading | None, TableReading | None]:
+def _around_last(harness: Harness, table: ScriptedTable) -> tuple[TableReading | None, TableReading | None]:
     """Read main before and after the last operation, in one table, as each table assigns its row ids."""
     if not table.snapshots:
         raise NotSupported("the answer does not name the snapshots")
@@ -177,7 +179,7 @@ def _around_last(lab: Harness, table: ScriptedTable) -> tuple[TableReading | Non
     last = table.snapshots[-1]
     if not earlier or last is None or last == earlier[-1]:
         return None, None
-    return lab.read(table, snapshot=earlier[-1], lineage=True), lab.read(table, snapshot=last, lineage=True)
+    return harness.read(table, snapshot=earlier[-1], lineage=True), harness.read(table, snapshot=last, lineage=True)
 
 
 def _end_that_keeps_ids(maker: Maker) -> bool:
@@ -198,8 +200,8 @@ def _end_that_keeps_ids(maker: Maker) -> bool:
     return maker.take(made)
 
 
-def _is_what_its_script_makes(lab: Harness, operations: Ops) -> None:
-    table = lab.write(operations)
+def _is_what_its_script_makes(harness: Harness, operations: Ops) -> None:
+    table = harness.write(operations)
     place = str(table.metadata).rpartition("/metadata/")[0]
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
     differences = written_table({"table": place}, expected_table(table.states), answer)

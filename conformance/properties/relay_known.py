@@ -171,14 +171,14 @@ def _type_names(type_: Json) -> Iterator[str]:
         yield from _type_names(one)
 
 
-OF_TABLES = ("finding: ", "unreadable: ")
+VIOLATION_KINDS = ("finding: ", "unreadable: ")
 """The starts of the kinds of failures that are violations."""
 
 
-OF_DIFFERENCES = ("differs: ", "read")
+DIFFERENCE_KINDS = ("differs: ", "read")
 """The starts of the kinds of failures that are differences from the model."""
 
-OF_THIS_TOOL = (*OF_TABLES, *OF_DIFFERENCES, "form of the answer")
+WORDED_BY_THIS_TOOL = (*VIOLATION_KINDS, *DIFFERENCE_KINDS, "form of the answer")
 """The starts of the kinds of failures whose messages are of this tool. Files of users may have ``says`` for those that
 are differences, for one release."""
 
@@ -198,7 +198,7 @@ def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRel
     """
     files = shipped_entries(table) if path is None else [(path, _read(path, table))]
     found = tuple(
-        _entry(f"{file}: /{table}/{number}", row, OF_THIS_TOOL if path is None else OF_TABLES)
+        _entry(f"{file}: /{table}/{number}", row, WORDED_BY_THIS_TOOL if path is None else VIOLATION_KINDS)
         for file, content in files
         for number, row in enumerate(content.get(table, []))
     )
@@ -239,8 +239,8 @@ def _entry(place: str, row: Any, of_this_tool: tuple[str, ...]) -> KnownRelay:
         raise UsageError(f"{place}/id: {row['id']} does not start with {row['engine']}-")
     if row.get("kind", DeviationKind.DEVIATION.value) not in [one.value for one in DeviationKind]:
         raise UsageError(f"{place}/kind: unknown kind {row['kind']}")
-    kinds = {"check": OF_TABLES, "found": OF_TABLES, "expected": OF_TABLES}
-    kinds |= dict.fromkeys(("rows", "values", "filter"), OF_DIFFERENCES)
+    kinds = {"check": VIOLATION_KINDS, "found": VIOLATION_KINDS, "expected": VIOLATION_KINDS}
+    kinds |= dict.fromkeys(("rows", "values", "filter"), DIFFERENCE_KINDS)
     strays = [name for name, starts in kinds.items() if name in row and not row["fails"].startswith(starts)]
     strays += ["says"] if "says" in row and row["fails"].startswith(of_this_tool) else []
     if stray := next(iter(strays), None):

@@ -91,7 +91,7 @@ class Size:
     operations: int = 7
     """The most operations, not counting the first."""
 
-    least_operations: int = 0
+    min_operations: int = 0
     """The fewest operations, not counting the first, unless most drawn operations are not valid."""
 
 

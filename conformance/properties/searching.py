@@ -34,7 +34,7 @@ BATCH = 100
 SPARE = 10
 """Additional examples of a batch, in place of repeated ones."""
 
-FRUITLESS = 20
+MAX_REPEATED_BATCHES = 20
 """The number of batches without a new example after which a search ends."""
 
 STOP = 127
@@ -120,7 +120,7 @@ def add_operations(draw: Callable[[Any], Any], maker: Maker, last: int) -> None:
 
     An operation is a span of choices that starts with whether there is one, so that a span can be left out.
     """
-    least = min(maker.size.least_operations, last)
+    least = min(maker.size.min_operations, last)
 
     @st.composite
     def operation(inner: Callable[[Any], Any]) -> bool:
@@ -181,7 +181,7 @@ def search(
     seen: dict[str, Broken | None] = {}
     done = 0
     batch = fruitless = 0
-    while done < examples and fruitless < FRUITLESS and len(found) < max_failures:
+    while done < examples and fruitless < MAX_REPEATED_BATCHES and len(found) < max_failures:
         number = seed * 1_000_003 + batch
         known = {one.kind for one in found}
         shrinks = smaller is None

@@ -85,7 +85,7 @@ class Simulator:
         shared: the initial table.
         planned: the change of each writer.
         faults: the kinds of faults.
-        most_faults: the maximum number of faults in one schedule.
+        max_faults: the maximum number of faults in one schedule.
         protocol: returns the steps of committing a change that was planned on a base; tests plant faults in it.
         observed: the observations to reuse; new ones by default.
         encoded: whether files are also encoded, and checked from their bytes.
@@ -96,7 +96,7 @@ class Simulator:
         shared: SharedState,
         planned: Sequence[Planned],
         faults: Sequence[Fault] = (),
-        most_faults: int = 0,
+        max_faults: int = 0,
         protocol: Callable[..., Steps[CommitResult]] = commit,
         observed: Observations | None = None,
         *,
@@ -105,7 +105,7 @@ class Simulator:
         self.start_shared = shared
         self.planned = tuple(planned)
         self.faults = tuple(faults)
-        self.most_faults = most_faults
+        self.max_faults = max_faults
         self.observed = observed or Observations()
         self.contested: frozenset[str] = frozenset()
         self._read: dict[str, set[int]] = {}
@@ -142,15 +142,15 @@ class Simulator:
 
     # Exploring
 
-    def explore(self, most_found: int = 1) -> Explored:
+    def explore(self, max_found: int = 1) -> Explored:
         """Explore every schedule.
 
         Args:
-            most_found: the number of problems after which to stop.
+            max_found: the number of problems after which to stop.
         """
         while True:
             self._found: list[RaceProblem] = []
-            self._most_found = most_found
+            self._most_found = max_found
             self._known: dict[Any, tuple[int, dict[tuple[str, ...], int]]] = {}
             count, outcomes = self._follow(self._begin(), ())
             contested = frozenset(
@@ -201,7 +201,7 @@ class Simulator:
 
     def choices(self, state: RaceState) -> Iterator[Step]:
         """Yield the possible next steps."""
-        may_fail = state.faults < self.most_faults
+        may_fail = state.faults < self.max_faults
         for writer, node in enumerate(state.nodes):
             if node is None or node.ended:
                 continue
@@ -481,6 +481,6 @@ class Simulator:
                 raise ValueError(f"the step {number} of the schedule, {step[0]}:{step[1]}, is not possible there")
             state = self.take(state, step, way)
             way = (*way, step)
-        if not any(True for _ in self.choices(state._replace(faults=self.most_faults))):
+        if not any(True for _ in self.choices(state._replace(faults=self.max_faults))):
             self._check_end(state, way)
         return state, tuple(found.problem for found in self._found)

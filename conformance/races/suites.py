@@ -39,12 +39,12 @@ class Race:
     faults: tuple[str, ...] = ()
     """The kinds of faults that may happen."""
 
-    most_faults: int = 0
+    max_faults: int = 0
     fixture: str = DEFAULT_FIXTURE
     """The table that they race on."""
 
     def __str__(self) -> str:
-        faults = f", at most {self.most_faults} of {len(self.faults)} kinds of faults" if self.most_faults else ""
+        faults = f", at most {self.max_faults} of {len(self.faults)} kinds of faults" if self.max_faults else ""
         fixture = "" if self.fixture == DEFAULT_FIXTURE else f"{self.fixture} "
         return f"v{self.version} {fixture}{self.table} table: {' | '.join(self.changes)}{faults}"
 
@@ -92,7 +92,7 @@ def make_simulator(race: Race, *, encoded: bool = False) -> Simulator:
     """
     faults = tuple(Fault(name) for name in race.faults)
     shared = _shared(race.fixture, race.version, race.table)
-    return Simulator(shared, _planned(race), faults, race.most_faults, encoded=encoded)
+    return Simulator(shared, _planned(race), faults, race.max_faults, encoded=encoded)
 
 
 def play(race: Race, *, encoded: bool = False) -> Played:
@@ -127,26 +127,26 @@ LOSSES = (Fault.CRASH.value, Fault.LOST_REPLY.value)
 def pairs(
     versions: Iterable[int],
     tables: Iterable[str],
-    most_faults: int = 0,
+    max_faults: int = 0,
     fixtures: Iterable[str] = (DEFAULT_FIXTURE,),
     kinds: tuple[str, ...] = ALL_FAULTS,
 ) -> Iterator[Race]:
     """Yield the races of two writers with every pair of changes, and some kinds of faults."""
-    faults = kinds if most_faults else ()
+    faults = kinds if max_faults else ()
     for fixture, version, table in itertools.product(fixtures, versions, tables):
         for changes in itertools.combinations_with_replacement(names(version, fixture), 2):
-            yield Race(version, table, changes, faults, most_faults, fixture)
+            yield Race(version, table, changes, faults, max_faults, fixture)
 
 
 def three_writer_races(
-    versions: Iterable[int], tables: Iterable[str], most_faults: int = 0, fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
+    versions: Iterable[int], tables: Iterable[str], max_faults: int = 0, fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
 ) -> Iterator[Race]:
     """Yield the races of three writers with the core changes; any of them may crash or get no reply."""
-    faults = LOSSES if most_faults else ()
+    faults = LOSSES if max_faults else ()
     for fixture, version, table in itertools.product(fixtures, versions, tables):
         core = [name for name in CORE if name in names(version, fixture)]
         for changes in itertools.combinations_with_replacement(core, 3):
-            yield Race(version, table, changes, faults, most_faults, fixture)
+            yield Race(version, table, changes, faults, max_faults, fixture)
 
 
 def readers(
@@ -167,7 +167,7 @@ def races(
     versions: Iterable[int],
     tables: Iterable[str],
     fixtures: Iterable[str],
-    most_faults: int,
+    max_faults: int,
     *,
     thorough: bool,
 ) -> list[Race]:
@@ -178,7 +178,7 @@ def races(
         versions: versions of the tables.
         tables: kinds of tables.
         fixtures: the names of the initial tables.
-        most_faults: how many faults may happen in one schedule of a pair.
+        max_faults: how many faults may happen in one schedule of a pair.
         thorough: whether every suite races on every fixture, with every kind of fault, pairs and readers on every kind
             of table, and three writers on the default fixture crash and miss replies. Else pairs alone race on all
             fixtures, on others than the default one on the first kind of table and with crashes and lost replies alone,
@@ -190,10 +190,10 @@ def races(
     first = tables[:1]
     made: list[Race] = []
     if "pairs" in suites:
-        made += pairs(versions, tables, most_faults, plain)
-        made += pairs(versions, tables if thorough else first, most_faults, others, ALL_FAULTS if thorough else LOSSES)
+        made += pairs(versions, tables, max_faults, plain)
+        made += pairs(versions, tables if thorough else first, max_faults, others, ALL_FAULTS if thorough else LOSSES)
     if "triples" in suites and thorough:
-        made += three_writer_races(versions, tables, most_faults, plain)
+        made += three_writer_races(versions, tables, max_faults, plain)
         made += three_writer_races(versions, first, 0, others)
     elif "triples" in suites:
         made += three_writer_races(versions, first, 0, plain or others)

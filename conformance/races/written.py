@@ -14,7 +14,7 @@ import attrs
 from conformance.races.observed import ObservedSnapshot
 from conformance.validator.context import Context, Level, ListTask
 from conformance.validator.diff import changes
-from conformance.validator.manifest_lists import SnapshotManifests, listed_otherwise, snapshot_findings
+from conformance.validator.manifest_lists import SnapshotManifests, listing_mismatches, snapshot_findings
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.commits.payloads import ManifestListPayload, ManifestPayload, encode
@@ -140,7 +140,7 @@ def _listed_alike(
         SnapshotManifests(task.snapshot.snapshot_id, (), tuple((one.manifest_path, one) for one in listed))
         for task, listed in zip(tasks, (old, manifests), strict=True)
     ]
-    return _shown(listed_otherwise(context, tasks, lists))
+    return _shown(listing_mismatches(context, tasks, lists))
 
 
 def _manifest_findings(context: Context, manifest: ManifestFile, contents: ManifestPayload) -> Iterator[Finding]:

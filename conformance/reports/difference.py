@@ -13,7 +13,7 @@ from conformance.operations.comparison import same_json
 from conformance.reports.markdown import code
 from conformance.runner.results import AdapterRun, Result, Run, sparse
 
-MOST_TOLD = 50
+MAX_REPORTED = 50
 """The most changes of one kind that Markdown lists."""
 
 
@@ -71,11 +71,11 @@ def markdown(old: Run, new: Run) -> Iterator[str]:
         found = True
         yield f"### {len(members)} {title}"
         yield ""
-        for change in members[:MOST_TOLD]:
+        for change in members[:MAX_REPORTED]:
             sides = f"{code(_status(change.old))} is now {code(_status(change.new))}"
             yield f"- {code(change.id)} of {code(change.adapter)}: {sides}"
-        if len(members) > MOST_TOLD:
-            yield f"- and {len(members) - MOST_TOLD} more"
+        if len(members) > MAX_REPORTED:
+            yield f"- and {len(members) - MAX_REPORTED} more"
         yield ""
     if not found:
         yield "No result changed."

@@ -15,7 +15,7 @@ from conformance.reports.matrix import suite_matrix
 from conformance.runner.judge import Outcome
 from conformance.runner.results import STATUSES, AdapterRun, Run, SecondReading
 
-MOST_GROUPS = 20
+MAX_GROUPS = 20
 """The most groups of failures of each implementation that are shown; the other reports have all."""
 
 EXAMPLES = 3
@@ -59,11 +59,10 @@ def _second_readings(readings: list[SecondReading]) -> list[str]:
         f"- {plural(len(readings), 'reading')}: {summed}",
     ]
     lines += [
-        f"- {code(f'{one.id} by {one.writer}, {one.label}')}: {code(shorten(one.reason))}"
-        for one in found[:MOST_GROUPS]
+        f"- {code(f'{one.id} by {one.writer}, {one.label}')}: {code(shorten(one.reason))}" for one in found[:MAX_GROUPS]
     ]
-    if len(found) > MOST_GROUPS:
-        lines.append(f"- and {len(found) - MOST_GROUPS} more")
+    if len(found) > MAX_GROUPS:
+        lines.append(f"- and {len(found) - MAX_GROUPS} more")
     return lines
 
 
@@ -85,7 +84,7 @@ def _failures(groups: list[FailureGroup], adapter: AdapterRun, vectors: Path | N
     if not groups and not notes:
         return []
     lines = ["", f"### {plain(str(adapter))}", "", *(f"- {code(note)}" for note in notes)]
-    for group in groups[:MOST_GROUPS]:
+    for group in groups[:MAX_GROUPS]:
         lines.append(f"- {code(f'{group.requirement} {group.operation}'.strip())}: {group.counts}")
         lines += [f"  - {code(one.id)}: {code(short_evidence(one))}" for one in group.results[:EXAMPLES]]
         if len(group.results) > EXAMPLES:
@@ -93,7 +92,7 @@ def _failures(groups: list[FailureGroup], adapter: AdapterRun, vectors: Path | N
         if group.requirement:
             lines.append(f"  - {code(f'iceberg-conformance explain {group.requirement}')}")
         lines.append(f"  - {code(reproduce(group.results[0].id, adapter, vectors))}")
-    if left := sum(len(group.results) for group in groups[MOST_GROUPS:]):
+    if left := sum(len(group.results) for group in groups[MAX_GROUPS:]):
         lines.append(f"- and {left} failures of other requirements and operations")
     return lines
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from conformance.interop.cells import Cell, Matrix
-from conformance.interop.results import DEPRECATED, stored
+from conformance.interop.results import DEPRECATED, record_json
 from conformance.interop.summary import (
     STATUSES,
     by_feature,
@@ -90,7 +90,7 @@ def _cell(cell: Cell | None) -> dict[str, Any] | None:
         return None
     return {
         key: value
-        for key, value in stored(cell).items()
+        for key, value in record_json(cell).items()
         if key not in ("producer", "consumer", "table", "known_id", *DEPRECATED)
     }
 

@@ -18,7 +18,7 @@ from conformance.operations.protocol import MAX_LINE, Breach
 from conformance.runner.adapter_interface import Trace
 
 CHUNK = 256 * 1024
-STDERR_KEPT = 8 * 1024
+MAX_STDERR_BYTES = 8 * 1024
 """How many bytes from the end of standard error are kept as evidence."""
 
 GRACE = 5.0
@@ -151,7 +151,7 @@ class Pipes:
             self._stderr_open = False
             self._stop_watching(self._err)
         self._stderr += chunk
-        del self._stderr[:-STDERR_KEPT]
+        del self._stderr[:-MAX_STDERR_BYTES]
         return len(chunk)
 
     def _stop_watching(self, pipe: int) -> None:

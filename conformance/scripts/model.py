@@ -39,7 +39,7 @@ from conformance.scripts.model_specs import (
     partition_field,
     sort_fields,
 )
-from conformance.scripts.model_values import comparable, constant, matches, stored, values_at
+from conformance.scripts.model_values import comparable, constant, matches, to_stored, values_at
 from conformance.scripts.states import ScriptState
 
 MAIN = "main"
@@ -206,7 +206,7 @@ class ModelTable:
         for column in self.fields:
             name, type_ = column["name"], column["type"]
             literal = given[name] if name in given else constant(type_, column.get("write-default"))
-            values[column["id"]] = stored(type_, literal, required=column["required"], place=name)
+            values[column["id"]] = to_stored(type_, literal, required=column["required"], place=name)
         if identity is None:
             identity, self.identities = self.identities, self.identities + 1
         return StoredRow(values, self.fields, identity, self.index)
@@ -298,7 +298,7 @@ class ModelTable:
         for column in self._columns(given):
             name = column["name"]
             try:
-                stored(column["type"], given[name], required=column["required"], place=name)
+                to_stored(column["type"], given[name], required=column["required"], place=name)
             except RefusedByText as error:
                 raise (error if found else LeftOpen(error.code, str(error))) from None
 

@@ -102,7 +102,7 @@ def constant(type_: Json, json: Json) -> Json:
     return {f"{part}s": [constant(type_[part], item) for item in json[f"{part}s"]] for part in ("key", "value")}
 
 
-def stored(type_: Json, literal: Json, *, required: bool = False, place: str = "", rule: str = "TYP002") -> Json:
+def to_stored(type_: Json, literal: Json, *, required: bool = False, place: str = "", rule: str = "TYP002") -> Json:
     """Convert a literal to its stored form: structs by the ids of their fields.
 
     Raises:
@@ -123,7 +123,7 @@ def stored(type_: Json, literal: Json, *, required: bool = False, place: str = "
                 if unknown:
                     raise RefusedByText("EXP003", f"{place} has no field {min(unknown)!r}")
                 return {
-                    field["id"]: stored(
+                    field["id"]: to_stored(
                         field["type"],
                         literal.get(field["name"]),
                         required=field["required"],
@@ -133,13 +133,15 @@ def stored(type_: Json, literal: Json, *, required: bool = False, place: str = "
                 }
             case "list":
                 return [
-                    stored(type_["element"], item, required=type_["element-required"], place=place, rule="TYP003")
+                    to_stored(type_["element"], item, required=type_["element-required"], place=place, rule="TYP003")
                     for item in literal
                 ]
         return {
-            "keys": [stored(type_["key"], item, required=True, place=place, rule="TYP004") for item in literal["keys"]],
+            "keys": [
+                to_stored(type_["key"], item, required=True, place=place, rule="TYP004") for item in literal["keys"]
+            ],
             "values": [
-                stored(type_["value"], item, required=type_["value-required"], place=place, rule="TYP004")
+                to_stored(type_["value"], item, required=type_["value-required"], place=place, rule="TYP004")
                 for item in literal["values"]
             ],
         }

@@ -27,10 +27,10 @@ from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.rows import check_cardinality, check_delete_columns, check_vector_entry
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 
-REMEMBERED = 256
+MAX_CACHED_FILES = 256
 """The most cached delete files, and indexes; the least recently used are dropped."""
 
-REMEMBERED_PARTS = 16
+MAX_CACHED_PARTS = 16
 """The most cached parts of Puffin files."""
 
 VECTORS_GAP = 1 << 16
@@ -94,10 +94,10 @@ class DeleteFiles:
                 together, so that each is indexed once, although different ones apply to each data file.
         """
         self._reading = reading
-        self._files = _Remembered(REMEMBERED)
-        self._indexes = _Remembered(REMEMBERED)
+        self._files = _Remembered(MAX_CACHED_FILES)
+        self._indexes = _Remembered(MAX_CACHED_FILES)
         self._groups: dict[tuple[Any, ...], dict[str, ScanDelete]] = {}
-        self._parts = _Remembered(REMEMBERED_PARTS)
+        self._parts = _Remembered(MAX_CACHED_PARTS)
         self._spans: dict[str, list[tuple[int, int]]] = {}
         for task in tasks:
             for delete in task.deletes:

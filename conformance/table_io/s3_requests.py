@@ -34,7 +34,7 @@ RETRIES = 7
 """How often a request is repeated."""
 
 FIRST_PAUSE_S = 0.1
-LONGEST_PAUSE_S = 10.0
+MAX_PAUSE_S = 10.0
 
 
 _NOT_FOR_OBSTORE = re.compile(r"(^|/)\.{0,2}(/|$)|[\x00-\x1f\x7f]")
@@ -91,7 +91,7 @@ def open_bucket(bucket: str, endpoint: str, region: str, seconds: float, setting
             "backoff": {
                 "base": 2,
                 "init_backoff": timedelta(seconds=FIRST_PAUSE_S),
-                "max_backoff": timedelta(seconds=LONGEST_PAUSE_S),
+                "max_backoff": timedelta(seconds=MAX_PAUSE_S),
             },
         },
         **options,

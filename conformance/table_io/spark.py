@@ -27,7 +27,7 @@ from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import load_table
 from spec_ref.expressions.predicates import TRUE, Predicate
 
-MOST_PARTITIONS = 10_000
+MAX_PARTITIONS = 10_000
 
 
 def read_dataframe(
@@ -69,7 +69,7 @@ def read_dataframe(
         case_sensitive=case_sensitive,
     )
     sent = [(pickle.dumps(task),) for task in tasks]
-    number = max(1, min(partitions or len(sent), MOST_PARTITIONS))
+    number = max(1, min(partitions or len(sent), MAX_PARTITIONS))
     # From a single partition, the tasks are distributed evenly.
     frame = spark.createDataFrame(sent, "task binary").coalesce(1).repartition(number)
     schema = from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)

@@ -18,7 +18,7 @@ from spec_ref.manifests.data_file import FileFormat
 END = 1 << 16
 """How many bytes of the end are read first: they contain the footers of most files."""
 
-MOST_KEPT = 8 << 20
+MAX_CACHED_BYTES = 8 << 20
 """Longer parts are not cached: this limits the cached end of a file, and the cached start."""
 
 MAGIC_BYTES = 4
@@ -151,10 +151,10 @@ class StoreFile(RandomAccessBytes):
         read = self._request(first, min(stop, kept))
         if stop > kept:
             read += self._end
-            if len(read) <= MOST_KEPT:
+            if len(read) <= MAX_CACHED_BYTES:
                 self._end = read
         if first == 0:
-            self._beginning = read if stop <= kept and len(read) <= MOST_KEPT else read[:MAGIC_BYTES]
+            self._beginning = read if stop <= kept and len(read) <= MAX_CACHED_BYTES else read[:MAGIC_BYTES]
         return read[start - first : stop - first]
 
     def _request(self, start: int, stop: int) -> bytes:

@@ -29,7 +29,7 @@ from conformance.validator.manifest_lists import (
     SnapshotManifests,
     check_list,
     list_tasks,
-    listed_otherwise,
+    listing_mismatches,
     manifest_tasks,
 )
 from conformance.validator.manifests import check_manifest_task
@@ -41,7 +41,7 @@ from conformance.validator.partition_statistics import (
     statistics_rows,
 )
 from conformance.validator.process_isolation import Lost
-from conformance.validator.row_ids import ROWS_A_BUCKET, check_ids, live_ids
+from conformance.validator.row_ids import ROWS_PER_BUCKET, check_ids, live_ids
 from conformance.validator.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validator.totals import check_totals
 from spec_ref.checks.findings import Tally
@@ -52,15 +52,15 @@ FILES_AT_ONCE = 64
 FILES_AT_ONCE_ON_STORES = 256
 """The files of one task at level files on a store, where requests for files of different tasks do not overlap."""
 
-TASKS_OF_A_MANIFEST = 64
+TASKS_PER_MANIFEST = 64
 """The approximate number of tasks for a large manifest, each of which reads the manifest up to its files."""
 
-ENTRIES_A_BUCKET = 100_000
+ENTRIES_PER_BUCKET = 100_000
 """The approximate number of entries that rules over several files compare together."""
 
 MAX_BUCKETS = 4096
 
-KEPT_MANIFEST_BYTES = 2 << 30
+MAX_CACHED_MANIFEST_BYTES = 2 << 30
 """The manifests of a table on a store are kept in a local folder for the checks of files if they have at most so many
 bytes, and requested again otherwise."""
 
@@ -87,7 +87,7 @@ class BelowMetadata:
         listed: list[SnapshotManifests] = self.engine.map(context, check_list, lists)
         for one in listed:
             self.tally.add(one.findings)
-        self.tally.add(listed_otherwise(context, lists, listed))
+        self.tally.add(listing_mismatches(context, lists, listed))
         tasks, members = manifest_tasks(context, lists, listed)
         tasks = _needed(tasks, members)
         self.manifests = sum(task.checked for task in tasks)
@@ -98,7 +98,7 @@ class BelowMetadata:
             context, counts_partitions=bool(counting), connections=self.engine.connections
         )
         keeps = context.level.includes(Level.FILES) and self.engine.shares_files and _on_store(context)
-        with _folder(wanted=keeps and _listed_bytes(tasks) <= KEPT_MANIFEST_BYTES) as folder:
+        with _folder(wanted=keeps and _listed_bytes(tasks) <= MAX_CACHED_MANIFEST_BYTES) as folder:
             self._tasks(attrs.evolve(context, kept_manifests=folder), tasks, members, counting)
 
     def _tasks(
@@ -253,22 +253,22 @@ def _buckets(tasks: Sequence[ManifestTask]) -> int:
             else (listed.added_files_count, listed.existing_files_count, listed.deleted_files_count)
         )
         entries += sum(max(count or 0, 0) for count in counts) or 1000
-    return min(entries // ENTRIES_A_BUCKET + 1, MAX_BUCKETS)
+    return min(entries // ENTRIES_PER_BUCKET + 1, MAX_BUCKETS)
 
 
 def _id_buckets(sums: Iterable[ManifestSums]) -> int:
     """Return enough buckets for the row ids of all files."""
-    return min(sum(max(one.live.records, 0) for one in sums) // ROWS_A_BUCKET + 1, MAX_BUCKETS)
+    return min(sum(max(one.live.records, 0) for one in sums) // ROWS_PER_BUCKET + 1, MAX_BUCKETS)
 
 
 def _files_tasks(context: Context, tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -> Iterator[FilesTask]:
     for task in tasks:
         if task.checked and task.number in sums:
             counted = sums[task.number]
-            files = max(FILES_AT_ONCE, counted.entries // TASKS_OF_A_MANIFEST)
+            files = max(FILES_AT_ONCE, counted.entries // TASKS_PER_MANIFEST)
             if context.level.includes(Level.ROWS):
                 rows_of_a_file = max(counted.live.records, 0) // max(counted.live.data_files, 1)
-                files = max(min(files, ROWS_A_BUCKET // max(rows_of_a_file, 1)), 1)
+                files = max(min(files, ROWS_PER_BUCKET // max(rows_of_a_file, 1)), 1)
             elif _on_store(context):  # the first and the last files of a task are waited for
                 files = max(files, FILES_AT_ONCE_ON_STORES)
             for start in range(0, counted.entries, files):

@@ -10,7 +10,7 @@ from conformance.validator.context import Context
 from conformance.validator.data_file_reader import OpenedFile
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding, from_violation
-from conformance.validator.values import same_type, stored_otherwise
+from conformance.validator.values import same_type, storage_mismatches
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import abbreviated_repr
 from spec_ref.data_types.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
@@ -134,7 +134,7 @@ def _column(
             aspect="older-type",
         )
         return
-    stored = stored_otherwise(type_, known, data_file.file_format)
+    stored = storage_mismatches(type_, known, data_file.file_format)
     if stored is None:
         yield finding(
             "EVO001",

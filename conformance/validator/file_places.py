@@ -9,7 +9,7 @@ import attrs
 from conformance.table_io.file_access import FileAccessError, file_size
 from conformance.validator.context import ManifestTask
 from conformance.validator.deleted_positions import Origin, fact_origin
-from conformance.validator.finding import Unabbreviated, finding, rated
+from conformance.validator.finding import Unabbreviated, finding, with_severity
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Violation
 from spec_ref.manifests.data_file import DataFile
@@ -74,7 +74,7 @@ def not_read(place: EntryPlace, error: FileAccessError) -> Finding:
 def damaged(place: EntryPlace, problem: Violation) -> Iterator[Finding]:
     """Yield the findings for a file that cannot be opened; a wrong size shows that it is cut off or another file."""
     location = place.data_file.file_path
-    yield rated(attrs.evolve(problem, file=location))
+    yield with_severity(attrs.evolve(problem, file=location))
     try:
         size = file_size(location)
     except FileAccessError:

@@ -37,7 +37,7 @@ def finding(
         if isinstance(found, Unabbreviated)
         else abbreviated_repr(found)
     )
-    return rated(
+    return with_severity(
         Violation(
             requirement=code, message=message, aspect=aspect, path=path, found=shown, expected=expected, file=file
         )
@@ -46,7 +46,7 @@ def finding(
 
 def from_violation(problem: Violation, *, file: str, under: str = "") -> Finding:
     """Make a finding from a violation in a file."""
-    return rated(attrs.evolve(problem, file=file, path=under + problem.path))
+    return with_severity(attrs.evolve(problem, file=file, path=under + problem.path))
 
 
 def from_violations(problems: Iterable[Violation], *, file: str, under: str = "") -> Iterator[Finding]:
@@ -54,6 +54,6 @@ def from_violations(problems: Iterable[Violation], *, file: str, under: str = ""
     return (from_violation(problem, file=file, under=under) for problem in problems)
 
 
-def rated(problem: Violation) -> Finding:
+def with_severity(problem: Violation) -> Finding:
     """Make a finding with the severity of its check; a violation without a check is an error, as readers refuse it."""
     return checks.to_finding(problem, registry())

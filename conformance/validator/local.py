@@ -19,7 +19,7 @@ from spec_ref.checks.findings import Finding, Tally
 T = TypeVar("T")
 R = TypeVar("R")
 
-HELD_BYTES = 128 << 20
+MAX_BUFFERED_BYTES = 128 << 20
 """The bytes of facts that are held in memory before they are written to files."""
 
 CONNECTIONS = 64
@@ -35,7 +35,12 @@ class Local:
     shares_files = True
 
     def __init__(
-        self, workers: int = 1, progress: Progress = quiet, held_bytes: int = HELD_BYTES, *, isolated: bool = False
+        self,
+        workers: int = 1,
+        progress: Progress = quiet,
+        held_bytes: int = MAX_BUFFERED_BYTES,
+        *,
+        isolated: bool = False,
     ) -> None:
         """Make the engine.
 

@@ -10,7 +10,7 @@ import attrs
 from conformance.table_io.encryption import KeyService, UnsupportedEncryption, decrypt_checked, manifest_list_key
 from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.context import Context, ListTask, ManifestTask, Members
-from conformance.validator.finding import finding, rated
+from conformance.validator.finding import finding, with_severity
 from conformance.validator.stall_timeout import within
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError, abbreviated_repr
@@ -48,7 +48,7 @@ def check_list(context: Context, task: ListTask) -> SnapshotManifests:
         if task.key is not None:
             data = decrypt_checked(data, task.key, location)
     except SpecError as error:
-        return SnapshotManifests(snapshot.snapshot_id, (rated(error.violation),) if task.checked else (), None)
+        return SnapshotManifests(snapshot.snapshot_id, (with_severity(error.violation),) if task.checked else (), None)
     except FileAccessError as error:
         problem = finding(
             "SNP005", f"the manifest list cannot be read: {error.reason}", file=location, aspect="unreadable"
@@ -57,7 +57,7 @@ def check_list(context: Context, task: ListTask) -> SnapshotManifests:
     try:
         manifests = read_manifest_list(data, format_version=context.metadata.format_version, file=location)
     except SpecError as error:
-        tally.add([rated(attrs.evolve(error.violation, file=location))])
+        tally.add([with_severity(attrs.evolve(error.violation, file=location))])
         return SnapshotManifests(snapshot.snapshot_id, tally.findings() if task.checked else (), None)
     if task.checked:
         version = _written_version(data, snapshot, context.metadata.format_version)
@@ -177,7 +177,7 @@ _SAME = (
 """The fields that must be the same in every list that has a value for them, with the requirement."""
 
 
-def listed_otherwise(
+def listing_mismatches(
     context: Context, tasks: Sequence[ListTask], lists: Sequence[SnapshotManifests]
 ) -> Iterator[Finding]:
     """Find manifests whose entries in two lists differ, although files do not change (File System Operations).
@@ -200,7 +200,7 @@ def listed_otherwise(
             for attribute, code in _SAME:
                 one, two = getattr(first, attribute), getattr(manifest, attribute)
                 if one is not None and two is not None and one != two:
-                    yield _listed_otherwise(context, code, attribute, task, place, two, one, snapshot_id)
+                    yield _listing_mismatch(context, code, attribute, task, place, two, one, snapshot_id)
     several = {location for location, values in assigned.items() if len(values) > 1}
     if several:
         yield from _row_ids_assigned_again(context, pairs, several)
@@ -232,13 +232,13 @@ def _row_ids_assigned_again(
             has_ids = adder is not None and adder.first_row_id is not None
             nearest = next((one for one in (older if has_ids else before) if (location, one) in values), None)
             if nearest is not None and values[location, nearest] != own:
-                yield _listed_otherwise(
+                yield _listing_mismatch(
                     context, "LIN026", "first_row_id", task, place, own, values[location, nearest], nearest
                 )
         older.append(own_id)
 
 
-def _listed_otherwise(
+def _listing_mismatch(
     context: Context, code: str, attribute: str, task: ListTask, place: int, found: Any, expected: Any, snapshot_id: int
 ) -> Finding:
     return finding(
@@ -285,7 +285,7 @@ def _list_task(context: Context, snapshot_id: int, key_service: KeyService | Non
     try:
         return ListTask(snapshot, checked, manifest_list_key(context.metadata, key_id, key_service, location))
     except SpecError as error:
-        return ListTask(snapshot, checked, rated(error.violation))
+        return ListTask(snapshot, checked, with_severity(error.violation))
     except UnsupportedEncryption as error:
         reason = f"{message}: {error.reason}"
         return ListTask(snapshot, checked, finding("SNP012", reason, file=location, aspect="encrypted"))

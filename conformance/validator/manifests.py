@@ -16,7 +16,7 @@ from conformance.table_io.encryption import UnsupportedEncryption, decrypt_check
 from conformance.table_io.file_access import FileAccessError, read_bytes, split_location
 from conformance.validator.check_results import Emitted, Findings, ManifestSums, Sums
 from conformance.validator.context import Context, ManifestTask
-from conformance.validator.finding import finding, from_violations, rated
+from conformance.validator.finding import finding, from_violations, with_severity
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.manifest_facts import entry_facts
 from conformance.validator.manifest_list_consistency import Listing
@@ -64,7 +64,7 @@ def load(context: Context, task: ManifestTask) -> LoadedManifest | Finding:
         if key is not None:
             data = decrypt_checked(data, read_key_metadata(key, task.location), task.location)
     except SpecError as error:
-        return rated(error.violation)
+        return with_severity(error.violation)
     except UnsupportedEncryption as error:
         return finding("MLS017", f"{encrypted}: {error.reason}", file=task.location, aspect="encrypted")
     except FileAccessError as error:
@@ -75,7 +75,7 @@ def load(context: Context, task: ManifestTask) -> LoadedManifest | Finding:
         manifest = read_manifest(data, manifest_file=task.manifest_file, specs=context.specs, file=task.location)
         return LoadedManifest(data, manifest, length)
     except SpecError as error:
-        return rated(attrs.evolve(error.violation, file=task.location))
+        return with_severity(attrs.evolve(error.violation, file=task.location))
 
 
 def _manifest_bytes(context: Context, task: ManifestTask) -> bytes:
@@ -131,7 +131,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
                 yield from partition_facts(context, task, columns)
     except SpecError as error:
         whole = False
-        tally.add([rated(attrs.evolve(error.violation, file=task.location))])
+        tally.add([with_severity(attrs.evolve(error.violation, file=task.location))])
     else:
         if task.checked:
             tally.add(listing.findings())

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pyarrow.compute as pc
 
-from conformance.validator.finding import from_violation, rated
+from conformance.validator.finding import from_violation, with_severity
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.encodings.variant.shredding import unshred
@@ -26,7 +26,7 @@ from spec_ref.single_value.bounds import decode_bound
 from spec_ref.single_value.geo_bounds import GeoPoint
 from spec_ref.single_value.variant_values import check_within
 
-MOST_KEPT = 100
+MAX_FINDINGS = 100
 """The most problems of a column that are kept."""
 
 _DIMENSIONS = "xyzm"
@@ -59,7 +59,7 @@ class Beyond:
         self.row += len(column)
 
     def _keep(self, problem: Violation) -> None:
-        if len(self.problems) < MOST_KEPT:
+        if len(self.problems) < MAX_FINDINGS:
             self.problems.setdefault((problem.requirement, problem.path), problem)
 
     def _variants(self, column: Any) -> None:
@@ -132,7 +132,7 @@ class Beyond:
                 yield from_violation(problem, file=location, under=name)
                 continue
             where = f"{entry}{attribute}/{field_id}" + (f"#{path}" if path else "")
-            yield rated(attrs.evolve(problem, file=manifest, path=where))
+            yield with_severity(attrs.evolve(problem, file=manifest, path=where))
 
 
 def _end(corner: GeoPoint | None, name: str) -> float | None:

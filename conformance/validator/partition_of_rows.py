@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from conformance.validator.rows import Batch
 
 
-class _OfAnotherPartition(NamedTuple):
+class _WrongPartition(NamedTuple):
     """The finding for a row that does not belong to the partition of its file."""
 
     message: str
@@ -31,8 +31,8 @@ class _OfAnotherPartition(NamedTuple):
 
 
 _OTHER_PARTITION = {
-    FileContent.DATA: _OfAnotherPartition("the partition of a row differs from that of its file", "row"),
-    FileContent.EQUALITY_DELETES: _OfAnotherPartition(
+    FileContent.DATA: _WrongPartition("the partition of a row differs from that of its file", "row"),
+    FileContent.EQUALITY_DELETES: _WrongPartition(
         "the partition of an equality delete differs from that of its file, so that it applies to no row",
         "equality-delete",
     ),

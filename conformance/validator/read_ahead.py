@@ -1,7 +1,7 @@
 """Opening the files of a task before their checks get to them, so that requests to a store overlap.
 
 The end of a file on S3 is one request, whose latency is many times what the checks of its footer take. Some of the next
-files are therefore opened in threads. Each holds the end of its file only, or a file of at most `MOST_BYTES`.
+files are therefore opened in threads. Each holds the end of its file only, or a file of at most `MAX_BYTES`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from spec_ref.core.errors import SpecError
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.manifests.entry import ManifestEntry
 
-MOST_BYTES = 1 << 18
+MAX_BYTES = 1 << 18
 """Larger files that are read as a whole are not read ahead."""
 
-FILES_A_CONNECTION = 4
+FILES_PER_CONNECTION = 4
 """How many files for each connection are opened before the checks get to them: a request that is repeated after a pause
 does not hold up the others."""
 
@@ -64,7 +64,7 @@ class ReadAhead:
             for one in entries:
                 self._request(one[0].data_file)
                 waiting.append(one)
-                if len(waiting) > self._connections * FILES_A_CONNECTION:
+                if len(waiting) > self._connections * FILES_PER_CONNECTION:
                     yield waiting.popleft()
         except SpecError as error:
             problem = error
@@ -98,7 +98,7 @@ class ReadAhead:
             self._connections < 2
             or location in self._requested
             or data_file.key_metadata is not None
-            or (whole and not 0 < data_file.file_size_in_bytes <= MOST_BYTES)
+            or (whole and not 0 < data_file.file_size_in_bytes <= MAX_BYTES)
         ):
             return
         self._requested.add(location)

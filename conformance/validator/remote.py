@@ -40,7 +40,7 @@ with lazy_imports():
 ENGINE = "spark-reference"
 
 
-ENDING_SECONDS = 60
+SHUTDOWN_TIMEOUT_S = 60
 """How many seconds Spark may take to write its findings after an interrupt."""
 
 POLL_SECONDS = 0.05
@@ -115,7 +115,7 @@ class Remote:
         except KeyboardInterrupt:
             self._interrupted = True
             process.send_signal(signal.SIGINT)
-            until = time.monotonic() + ENDING_SECONDS
+            until = time.monotonic() + SHUTDOWN_TIMEOUT_S
             while process.poll() is None and not answered.exists() and time.monotonic() < until:
                 time.sleep(POLL_SECONDS)
             if not answered.exists():
@@ -162,7 +162,7 @@ class Remote:
             if not self._interrupted:
                 process.stdin.write(f"{json.dumps(END)}\n".encode())
                 process.stdin.flush()
-                process.wait(ENDING_SECONDS)
+                process.wait(SHUTDOWN_TIMEOUT_S)
         if process.poll() is None or process.returncode:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # the JVM too

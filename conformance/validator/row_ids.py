@@ -31,7 +31,7 @@ from spec_ref.snapshots.summary import SnapshotOperation
 
 Numbers = npt.NDArray[Any]
 
-ROWS_A_BUCKET = 1 << 22
+ROWS_PER_BUCKET = 1 << 22
 """The approximate number of row ids that are compared together."""
 
 ROW_ID, LAST_UPDATED = 2147483540, 2147483539
@@ -42,7 +42,7 @@ _MOVED = {
     LAST_UPDATED: ("LIN011", "a commit that only moves rows marks them as updated"),
 }
 
-GREATEST = 1 << 62
+MAX_COMPARED_ID = 1 << 62
 """Ids from here on, or below 0, are reported as such, and not compared."""
 
 _KEY: tuple[str, pa.DataType] = ("key", pa.dictionary(pa.int32(), pa.string()))
@@ -332,7 +332,7 @@ def _left(
 
 def _by_id(context: Context, owner: Owner, first: Numbers, end: Numbers, stored: Numbers) -> Iterator[Facts]:
     """Yield the runs for every bucket that they overlap."""
-    known = (first >= 0) & (end <= GREATEST) & (end > first)
+    known = (first >= 0) & (end <= MAX_COMPARED_ID) & (end > first)
     first, end, stored = first[known], end[known], stored[known]
     if not len(first):
         return
@@ -348,7 +348,7 @@ def _by_id(context: Context, owner: Owner, first: Numbers, end: Numbers, stored:
 
 def bucket_size(context: Context) -> int:
     """Return how many row ids are in a bucket."""
-    return min((context.metadata.next_row_id or 0) // context.id_buckets + 1, GREATEST)
+    return min((context.metadata.next_row_id or 0) // context.id_buckets + 1, MAX_COMPARED_ID)
 
 
 # Per range of ids: which occur twice

@@ -29,7 +29,7 @@ from spec_ref.checks.findings import Finding, Tally
 T = TypeVar("T")
 R = TypeVar("R")
 
-TASKS_A_PARTITION = 4
+TASKS_PER_PARTITION = 4
 CONNECTIONS = 16
 """How many requests a Python worker sends to a store at once."""
 
@@ -66,7 +66,7 @@ class Spark:
 
     def _partitions(self, tasks: int) -> int:
         least = int(self.context.defaultParallelism)
-        return max(1, min(tasks, max(least, tasks // TASKS_A_PARTITION), MAX_PARTITIONS))
+        return max(1, min(tasks, max(least, tasks // TASKS_PER_PARTITION), MAX_PARTITIONS))
 
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
         if len(tasks) < 2:

@@ -116,7 +116,7 @@ STORAGE_MISMATCHES = (
 """Wrong encodings that are not simply another type, which is EVO001; the first matching row counts."""
 
 
-def stored_otherwise(found: Type, wanted: Type, file_format: FileFormat) -> tuple[Violation, ...] | None:
+def storage_mismatches(found: Type, wanted: Type, file_format: FileFormat) -> tuple[Violation, ...] | None:
     """Return the violations of a column that is stored like another type; None if it simply has another type."""
     for row in STORAGE_MISMATCHES:
         fits = kind(wanted) in row.wanted and (row.found is None or not {kind(found), str(found)}.isdisjoint(row.found))

@@ -14,7 +14,7 @@ from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context
 from conformance.validator.file_places import EntryPlace, damaged, encrypted, not_read, wrong_size
-from conformance.validator.finding import from_violations, rated
+from conformance.validator.finding import from_violations, with_severity
 from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.row_ids import deleted_facts
 from spec_ref.checks.findings import Finding
@@ -96,7 +96,7 @@ def vector_findings(context: Context, place: EntryPlace, facts: list[Facts], ahe
     try:
         file = read_puffin(data)
     except SpecError as error:
-        yield rated(attrs.evolve(error.violation, file=location))
+        yield with_severity(attrs.evolve(error.violation, file=location))
         return
     mine = _find_blob(file, data_file)
     yield from from_violations((one for one in problems if _concerns(one, file, mine)), file=location)

@@ -43,7 +43,7 @@ from conformance.engine_setup.folders import engine_folders
 MARKS = ("keys", "codec", "records", "defaults")
 """The marks that `manifest_marks` finds."""
 
-OF_CONTENT = frozenset({"avro.schema", "avro.codec", "content"})
+CONTENT_KEYS = frozenset({"avro.schema", "avro.codec", "content"})
 """Keys of a header whose presence does not depend on the writer."""
 
 MAP_COLUMN = 108
@@ -62,7 +62,7 @@ def manifest_marks(header: Mapping[str, str]) -> dict[str, str]:
         schema = {}
     records = dict(_records(schema))
     return {
-        "keys": " ".join(sorted(header.keys() - OF_CONTENT)),
+        "keys": " ".join(sorted(header.keys() - CONTENT_KEYS)),
         "codec": header.get("avro.codec", "null"),
         "records": " ".join(str(records[place]) for place in ("", "2", str(MAP_COLUMN), "508") if place in records),
         "defaults": "null" if _has_defaults(schema) else "none",

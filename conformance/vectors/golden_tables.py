@@ -40,7 +40,7 @@ with lazy_imports():
 
 INDEX = "index.json"
 
-MADE_BY = 2
+RELOCATION_VERSION = 2
 """The version of the relocation code: tables that an older version relocated are written again."""
 
 
@@ -119,7 +119,7 @@ class Located:
                 return Crashed(back.replace_text(reason), back.replace_text(stderr))
 
 
-def named_in(vectors: Iterable[Vector]) -> Iterator[tuple[Path, str]]:
+def used_golden_tables(vectors: Iterable[Vector]) -> Iterator[tuple[Path, str]]:
     """Yield the golden tables that vectors use: the folder of the vectors, and the name."""
     seen = set()
     for vector in vectors:
@@ -146,7 +146,7 @@ def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
         The mapping of their locations.
     """
     folders: dict[Path, list[str]] = {}
-    for folder, name in named_in(vectors):
+    for folder, name in used_golden_tables(vectors):
         folders.setdefault(folder, []).append(name)
     moved = False
     for folder, wanted in folders.items():
@@ -240,7 +240,9 @@ def _made_file(place: Path, name: str) -> Path:
 
 def _digest(place: Path, files: dict[str, str]) -> str:
     """Return a digest of the inputs from which a relocated table is made."""
-    return hashlib.sha256(json.dumps([MADE_BY, absolute_location(place), files], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([RELOCATION_VERSION, absolute_location(place), files], sort_keys=True).encode()
+    ).hexdigest()
 
 
 def _has(table: Path, files: Mapping[str, str | None]) -> bool:

@@ -35,7 +35,7 @@ from conformance.vectors.lint import canonical
 from spec_ref.requirements import register
 
 PROJECT = "apache/iceberg-verification"
-THEIRS = "iv/"
+CASE_PREFIX = "iv/"
 """The prefix of the ids of that project's cases."""
 
 SURFACES = {"types": "type.parse", "schema": "metadata.read"}
@@ -282,7 +282,7 @@ def _vector(surface: str, directory: str, case: JsonObject, place_: str) -> Json
     args, outcomes, versions, codes = make(case)
     name = re.sub("[^a-z0-9]+", "-", case["id"].lower()).strip("-")
     row = {
-        "id": f"{THEIRS}{surface}-{directory}-{name}",
+        "id": f"{CASE_PREFIX}{surface}-{directory}-{name}",
         "requirements": codes,
         "versions": versions,
         "args": args,
@@ -336,7 +336,7 @@ def exported(vectors: Sequence[Vector]) -> dict[str, JsonObject]:
     for vector in vectors:
         if vector.operation.name != "type.parse" or "-default" in json.dumps(vector.args):
             continue
-        if vector.id.startswith(THEIRS):
+        if vector.id.startswith(CASE_PREFIX):
             continue
         for path, case in itertools.chain(_type_case(vector), _schema_case(vector)):
             found.setdefault(path, []).append(case)

@@ -15,7 +15,7 @@ from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 from spec_ref.data_types.types import ListType, MapType, StructType, Type
 from spec_ref.encodings.avro.types import Array, AvroType, Record
 
-LEFT_OUT = "column-left-out"
+MISSING_COLUMN = "column-left-out"
 """The aspect of an absent optional column, which no requirement asks for."""
 
 RESERVED = {141: "DFL026"}
@@ -35,7 +35,7 @@ def schema_faults(
         path: the path of the record, for violations.
 
     Yields:
-        A violation for each difference, with the aspect `LEFT_OUT` for an absent optional column.
+        A violation for each difference, with the aspect `MISSING_COLUMN` for an absent optional column.
     """
     places = record.by_id()
     known = {rule.id: rule for rule in field_rules(cls).values()}
@@ -51,7 +51,7 @@ def schema_faults(
         place = places.get(rule.id or 0) if rule.id is not None else None
         here = f"{path}/{rule.name}"
         if place is None:
-            aspect = "column-missing" if rule.write(version) is REQUIRED else LEFT_OUT
+            aspect = "column-missing" if rule.write(version) is REQUIRED else MISSING_COLUMN
             yield _fault(rule.requirement, aspect, f"the column {rule.name} is missing", here, version)
             continue
         field = record.fields[place]

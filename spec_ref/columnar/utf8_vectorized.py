@@ -19,7 +19,7 @@ CHUNK_SIZE = 1 << 14
 MEAN_LENGTH = 64
 """Values that are longer than this on average take less time one by one."""
 
-_FEWEST_NON_ASCII = 0x80
+_MIN_NON_ASCII = 0x80
 _CONTINUING = np.int8(-0x40)
 """Bytes that continue a character are 0x80 to 0xBF: as signed numbers, those below this one."""
 
@@ -43,7 +43,7 @@ def is_ascii(data: npt.NDArray[np.uint8]) -> bool:
     Returns:
         True if no byte is part of a longer character.
     """
-    return int(data.max(initial=0)) < _FEWEST_NON_ASCII
+    return int(data.max(initial=0)) < _MIN_NON_ASCII
 
 
 def are_utf8(offsets: npt.NDArray[np.integer[Any]], data: npt.NDArray[np.uint8]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-MOST_BITS = 70
+MAX_BITS = 70
 """Ten groups, which hold every number of 64 bits."""
 
 
@@ -33,7 +33,7 @@ def read_varint(data: Octets, position: int) -> tuple[int, int]:
         IndexError: it does not end within the bytes.
     """
     value = 0
-    for shift in range(0, MOST_BITS, 7):
+    for shift in range(0, MAX_BITS, 7):
         octet = data[position]
         position += 1
         value |= (octet & 0x7F) << shift

@@ -18,7 +18,7 @@ from spec_ref.manifest_lists.manifest_file import ManifestFile
 REQUIREMENT = "MLS002"
 """The code for a file that is not a manifest list."""
 
-LONGEST_REMEMBERED = 1 << 14
+MAX_CACHED_LENGTH = 1 << 14
 """The longest Avro schema, in bytes, whose interpretation is cached; that of a writer has less than 4 KiB."""
 
 
@@ -69,7 +69,7 @@ class _Shape:
 
 
 def _find_shape(schema: bytes, version: FormatVersion) -> _Shape:
-    return (_remembered if len(schema) <= LONGEST_REMEMBERED else _new_shape)(schema, version)
+    return (_remembered if len(schema) <= MAX_CACHED_LENGTH else _new_shape)(schema, version)
 
 
 def _new_shape(schema: bytes, version: FormatVersion) -> _Shape:

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.avro_mapping.row_checks import LEFT_OUT, schema_faults
+from spec_ref.avro_mapping.row_checks import MISSING_COLUMN, schema_faults
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
@@ -85,7 +85,7 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
     spec = manifest.spec
     partition = _partition_type(spec, given or schema)
     for problem in schema_faults(ManifestEntry, manifest.record, version, partition):
-        if problem.aspect != LEFT_OUT or problem.requirement in INHERITED:
+        if problem.aspect != MISSING_COLUMN or problem.requirement in INHERITED:
             yield to_finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
     context = EntryContext(version, manifest.content)
     types = {column.id: column.type for column in (given or schema).columns()} if given or schema else {}

@@ -35,7 +35,7 @@ CONTENTS = {"data": ManifestContent.DATA, "deletes": ManifestContent.DELETES}
 _DATA_FILE = field_rules(DataFile)
 DATA_FILE = field_rules(ManifestEntry)["data_file"].id or 0
 
-LONGEST_REMEMBERED = 1 << 17
+MAX_CACHED_LENGTH = 1 << 17
 """The longest Avro schema, in bytes, whose interpretation is cached; that of a manifest has about 8000."""
 
 NOT_IN_V1 = frozenset(
@@ -208,9 +208,7 @@ def manifest_schema(schema: bytes) -> ManifestSchema:
     Raises:
         SpecError: the code `REQUIREMENT` of this module if it is not an Avro schema of records.
     """
-    return (
-        _remembered(schema) if len(schema) <= LONGEST_REMEMBERED else ManifestSchema(root_record(schema, REQUIREMENT))
-    )
+    return _remembered(schema) if len(schema) <= MAX_CACHED_LENGTH else ManifestSchema(root_record(schema, REQUIREMENT))
 
 
 @functools.lru_cache(maxsize=32)

@@ -26,7 +26,7 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 
-CONTENTS_OF = {
+CONTENTS_BY_MANIFEST = {
     ManifestContent.DATA: frozenset({FileContent.DATA}),
     ManifestContent.DELETES: frozenset({FileContent.POSITION_DELETES, FileContent.EQUALITY_DELETES}),
 }
@@ -90,7 +90,7 @@ class EntryRule:
 
 
 def _same_content(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
-    allowed = CONTENTS_OF[context.content]
+    allowed = CONTENTS_BY_MANIFEST[context.content]
     if entry.data_file.content in allowed:
         return None
     expected = " or ".join(sorted(content.name for content in allowed))

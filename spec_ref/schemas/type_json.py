@@ -51,7 +51,7 @@ MAX_SCALE = 999
 
 MAX_INT = 2**31 - 1
 
-LONGEST_REMEMBERED = 64
+MAX_CACHED_LENGTH = 64
 """The longest type string, in characters, whose type is cached."""
 
 
@@ -120,7 +120,7 @@ def type_from_json(json: Json, version: FormatVersion = NEWEST) -> Type:
             unknown; DEF008, DEF009 or a code of JSON single values for a default.
     """
     if type(json) is str:
-        return _remembered(json) if len(json) <= LONGEST_REMEMBERED else _from_text(json)
+        return _remembered(json) if len(json) <= MAX_CACHED_LENGTH else _from_text(json)
     _check_depth(json)
     return _type(json, version)
 

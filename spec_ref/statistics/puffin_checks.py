@@ -60,7 +60,7 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
         yield spec_error("PUF025", "created-by is missing", expected=expected, path="/properties").violation
     blobs = document.get("blobs")
     sound = list(_sound_blobs(blobs if type(blobs) is list else []))
-    left = MAX_LOOKED_AT
+    left = MAX_CHECKED_BYTES
     for path, blob in sound:
         yield from _prefixed(path, (error.violation for error in deletion_vector_faults(blob)))
         if left < 0:
@@ -72,12 +72,12 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
         except SpecError as error:
             yield from _prefixed(path, iter([error.violation]))
     if left < 0:
-        message = f"the blobs have more than {MAX_LOOKED_AT} bytes together, so that some were not checked"
+        message = f"the blobs have more than {MAX_CHECKED_BYTES} bytes together, so that some were not checked"
         yield spec_error("PUF027", message, path="/blobs").violation
     yield from _layout(file, sound)
 
 
-MAX_LOOKED_AT = 1 << 30
+MAX_CHECKED_BYTES = 1 << 30
 """The most bytes that all checked blobs may hold together after decompression; many descriptions may name the same
 bytes."""
 

@@ -32,7 +32,7 @@ def rest_catalog() -> Iterator[FakeCatalog]:
 @pytest.fixture(autouse=True)
 def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not let two writers of one process wait for each other if one commits during the other's commit."""
-    monkeypatch.setattr(turns, "LONGEST_S", 0.005)
+    monkeypatch.setattr(turns, "MAX_WAIT_S", 0.005)
 
 
 STORES = ("file-system", "sqlite", "postgresql", "rest")

@@ -73,7 +73,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_catalog_is_found(fault: str, rest_catalog: FakeCatalog, tmp_path: Path) -> None:
     found, rest_catalog.choose = FAULTS[fault]
-    report = run(tmp_path, f"rest+{rest_catalog.url}?namespace=db&table=t", seconds=90.0, most_commits=30)
+    report = run(tmp_path, f"rest+{rest_catalog.url}?namespace=db&table=t", seconds=90.0, max_commits=30)
     assert report.seconds < 80  # it ends when each writer has made its maximum number of commits
     assert found in {one.kind for one in report.problems}
 
@@ -169,7 +169,7 @@ def test_no_process_is_left_when_the_tool_is_killed(how: signal.Signals, tmp_pat
             assert time.monotonic() < until
             time.sleep(0.05)
         below = children(process.pid)
-        assert len(below) > 5  # a guardian and its server, the herd and its writers
+        assert len(below) > 5  # a guardian and its server, the process of the writers and the writers
         process.send_signal(how)
         process.communicate(timeout=120)
     until = time.monotonic() + 30
@@ -220,6 +220,6 @@ class AwayAtFirst:
 @pytest.mark.parametrize("questions", [2, math.inf])
 def test_a_writer_that_begins_while_the_server_is_away_goes_on(questions: float, tmp_path: Path) -> None:
     client: Any = AwayAtFirst(questions)
-    plan = Work(client="reference", catalog="", journals=str(tmp_path), most_commits=100)
+    plan = Work(client="reference", catalog="", journals=str(tmp_path), max_commits=100)
     work(client, 1, plan, time.monotonic() + (0.5 if questions > 2 else 60))
     assert len(client.done) == (1 if questions > 2 else 100)

@@ -19,9 +19,9 @@ from conformance.vectors.golden_tables import (
     index,
     materialize,
     materialize_for,
-    named_in,
     names,
     own_place,
+    used_golden_tables,
 )
 
 FILES = {"metadata/v1.metadata.json": b"{}", "data/p=%C3%A9/a b.parquet": b"PAR1"}
@@ -168,7 +168,7 @@ def _vector(table: str, source: Path) -> Vector:
 def test_vectors_name_the_tables_they_need(source: Path) -> None:
     vectors = [_vector(f"{PLACE}/{name}/metadata/v1.json", source) for name in ("one", "one", "two")]
     vectors.append(_vector("s3://elsewhere/metadata/v1.json", source))
-    assert list(named_in(vectors)) == [(source, "one"), (source, "two")]
+    assert list(used_golden_tables(vectors)) == [(source, "one"), (source, "two")]
 
 
 def test_a_vector_of_a_table_that_is_not_kept_is_reported(source: Path) -> None:

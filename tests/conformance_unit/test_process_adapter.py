@@ -13,7 +13,7 @@ from miniature import HANGS, SLOW
 from conformance.core.failures import NotExamined
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.runner.adapter_interface import Request
-from conformance.runner.pipes import STDERR_KEPT
+from conformance.runner.pipes import MAX_STDERR_BYTES
 from conformance.runner.process import AdapterLimits, Process
 
 Miniature = Callable[..., Process]
@@ -139,7 +139,7 @@ def test_the_end_of_standard_error_is_kept_as_evidence(miniature: Miniature) -> 
 def test_a_flood_of_standard_error_neither_blocks_nor_grows(miniature: Miniature) -> None:
     process = miniature("floods")
     assert ask(process) == right()
-    assert 0 < len(process.stderr) <= STDERR_KEPT
+    assert 0 < len(process.stderr) <= MAX_STDERR_BYTES
 
 
 def test_an_adapter_that_reads_nothing_does_not_block_the_writer(miniature: Miniature) -> None:

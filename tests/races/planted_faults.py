@@ -530,7 +530,7 @@ PLANTED = (
         plant=an_old_pointer_is_proof,
         changes=APPENDS,
         faults=(Fault.LOST_REPLY, Fault.STALE),
-        most_faults=2,
+        max_faults=2,
         says="missing file",
     ),
     Planted(

@@ -27,5 +27,5 @@ class Planted:
     version: int = 2
     fixture: str = "partitioned"
     faults: tuple[Fault, ...] = ()
-    most_faults: int = 1
+    max_faults: int = 1
     table: TableKind = METASTORE

@@ -30,7 +30,7 @@ def race(planted: Planted) -> Simulator:
         known = [*operations(fixture, planted.version, writer), READER]
         planned += [one for one in known if one.name == name]
     assert [one.name for one in planned] == list(planted.changes)
-    most = planted.most_faults if planted.faults else 0
+    most = planted.max_faults if planted.faults else 0
     shared = shared_state(planted.fixture, planted.version, planted.table)
     return Simulator(shared, planned, planted.faults, most)
 

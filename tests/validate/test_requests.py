@@ -225,7 +225,7 @@ def test_what_is_read_is_what_the_file_has(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store_file, "END", end)
         patch.setattr(store_file, "PART", end)
-        patch.setattr(store_file, "MOST_KEPT", 2000)
+        patch.setattr(store_file, "MAX_CACHED_BYTES", 2000)
         file = StoreFile(Counting(CONTENT), "s3://b/f", length=length, from_start=from_start)
         assert file.size() == len(CONTENT)
         for place, count in places:

@@ -10,11 +10,11 @@ import pytest
 from conformance.validator.below_metadata import (
     FILES_AT_ONCE,
     FILES_AT_ONCE_ON_STORES,
-    TASKS_OF_A_MANIFEST,
+    TASKS_PER_MANIFEST,
     _files_tasks,
 )
 from conformance.validator.context import Level
-from conformance.validator.row_ids import ROWS_A_BUCKET
+from conformance.validator.row_ids import ROWS_PER_BUCKET
 
 
 def tasks(
@@ -32,16 +32,16 @@ def test_each_entry_is_in_one_task_and_a_manifest_has_few(entries: int) -> None:
     made = tasks(entries, 1)
     assert [number for start, stop in made for number in (start, stop)][1:-1:2] == [start for start, _ in made[1:]]
     assert sum(stop - start for start, stop in made) == entries
-    assert len(made) <= TASKS_OF_A_MANIFEST + 1
+    assert len(made) <= TASKS_PER_MANIFEST + 1
 
 
 def test_files_of_many_rows_are_few_of_a_task() -> None:
-    assert tasks(4, ROWS_A_BUCKET) == [(0, 1), (1, 2), (2, 3), (3, 4)]
-    assert len(tasks(100_000, ROWS_A_BUCKET // 10)) == 10_000
+    assert tasks(4, ROWS_PER_BUCKET) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert len(tasks(100_000, ROWS_PER_BUCKET // 10)) == 10_000
 
 
 def test_rows_count_only_where_they_are_checked_and_files_on_a_store_are_many_of_a_task() -> None:
-    assert tasks(4, ROWS_A_BUCKET, Level.FILES) == [(0, 4)]
+    assert tasks(4, ROWS_PER_BUCKET, Level.FILES) == [(0, 4)]
     assert tasks(2 * FILES_AT_ONCE, 1, Level.FILES) == [(0, FILES_AT_ONCE), (FILES_AT_ONCE, 2 * FILES_AT_ONCE)]
     made = tasks(FILES_AT_ONCE_ON_STORES + 1, 1, Level.FILES, "s3://lake/t/metadata.json")
     assert made == [(0, FILES_AT_ONCE_ON_STORES), (FILES_AT_ONCE_ON_STORES, FILES_AT_ONCE_ON_STORES + 1)]

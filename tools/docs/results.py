@@ -162,7 +162,7 @@ def summarise_matrix(matrix: Matrix) -> Json:
     return {
         "form": MATRIX_FORM,
         "header": {key: matrix.header[key] for key in ("started", "tool")},
-        "participants": [matrix_results.stored(evolve(one, seconds=0.0)) for one in matrix.participants],
+        "participants": [matrix_results.record_json(evolve(one, seconds=0.0)) for one in matrix.participants],
         "consumers": consumers,
         "known_ids": list(ids),
         "reasons": list(reasons),

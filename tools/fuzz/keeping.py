@@ -18,7 +18,7 @@ from tools.fuzz.running import Finding
 from tools.fuzz.target import CORPUS, REGRESSIONS, ROOT, Target
 
 LARGEST_KEPT = 4096
-MOST_KEPT = 40
+MAX_KEPT = 40
 OURS = tuple(f"{ROOT}{os.sep}{package}{os.sep}" for package in ("spec_ref", "conformance"))
 
 Line = tuple[str, int]
@@ -48,7 +48,7 @@ def _worth(target: Target, found: list[bytes]) -> list[bytes]:
     chosen: list[bytes] = []
     for data in sorted(found, key=lambda one: (len(one), one)):
         lines = covered_lines(read, data)
-        if not lines <= known and len(chosen) < MOST_KEPT:
+        if not lines <= known and len(chosen) < MAX_KEPT:
             known |= lines
             chosen.append(data)
     return chosen

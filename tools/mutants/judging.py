@@ -189,7 +189,7 @@ def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:
 
     races = [
         *suites.pairs(suites.VERSIONS, ("metastore",)),
-        *suites.pairs((2,), ("file-system",), most_faults=1),
+        *suites.pairs((2,), ("file-system",), max_faults=1),
         *suites.readers((2, 3), ("metastore",)),
     ]
     return {str(race): lambda race=race: sound(race) for race in races}  # type: ignore[misc]

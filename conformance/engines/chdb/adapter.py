@@ -39,7 +39,7 @@ SETTINGS = {
     "use_iceberg_metadata_files_cache": 0,
     "session_timezone": "'UTC'",
 }
-NOT_THERE = (
+UNSUPPORTED_MESSAGES = (
     "Position deletes are supported only for parquet format",
     "Position deletes are only supported for data files of Parquet format",
     "Unknown Iceberg type",
@@ -81,7 +81,7 @@ def _rows(query: str) -> arrow_rows.Rows:
         said = error.object.decode(errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)
         if any(words in said for words in BUGS):
             raise
-        raise (Unsupported if any(words in said for words in NOT_THERE) else Invalid)(said) from None
+        raise (Unsupported if any(words in said for words in UNSUPPORTED_MESSAGES) else Invalid)(said) from None
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:

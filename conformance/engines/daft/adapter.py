@@ -15,13 +15,13 @@ from pyiceberg.table import StaticTable
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Leaf, built, normal
+from conformance.adapter_sdk.sql_predicates import Leaf, build_predicate, normal
 from conformance.engines.pyiceberg.frames_writing import writing
 
 REFUSALS = (ValueError, ValidationError, OSError, daft.exceptions.DaftCoreException)
 """Exceptions with which Daft and PyIceberg refuse a table; pydantic's errors are ValueErrors."""
 
-NOT_THERE = ("not yet support", "Unsupported field type")
+UNSUPPORTED_MESSAGES = ("not yet support", "Unsupported field type")
 
 
 def _snapshot(table: StaticTable, args: Arguments) -> dict[str, Any]:
@@ -47,13 +47,15 @@ def _read(args: Arguments) -> object:
         table = StaticTable.from_metadata(args["table"])
         frame = daft.read_iceberg(table, **_snapshot(table, args))
         if "filter" in args:
-            made = built(normal(args["filter"], table_requests.columns(args)), _leaf)
+            made = build_predicate(normal(args["filter"], table_requests.columns(args)), _leaf)
             frame = frame.where(daft.lit(made) if isinstance(made, bool) else made)
         rows = (frame if names is None else frame.select(*names)).to_arrow()
     except NotImplementedError as error:
         raise Unsupported(str(error)) from None
     except REFUSALS as error:
-        raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
+        raise (Unsupported if any(words in str(error) for words in UNSUPPORTED_MESSAGES) else Invalid)(
+            str(error)
+        ) from None
     except Exception:
         raise
     except BaseException as error:

@@ -33,7 +33,7 @@ DIALECT = Dialect(
         "binary": "decode('{text}', 'hex')",
     },
 )
-NOT_THERE = ("FeatureUnsupported", "This feature is not implemented", "relative URL without a base")
+UNSUPPORTED_MESSAGES = ("FeatureUnsupported", "This feature is not implemented", "relative URL without a base")
 """Parts of messages that mean "not supported"; the last one is about locations without a scheme."""
 
 
@@ -50,7 +50,9 @@ def _read(args: Arguments) -> object:
         context.register_table("t", table)
         rows = context.sql(query).to_arrow_table()
     except Exception as error:  # both libraries raise plain Exceptions
-        raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
+        raise (Unsupported if any(words in str(error) for words in UNSUPPORTED_MESSAGES) else Invalid)(
+            str(error)
+        ) from None
     return arrow_rows.answer(rows, args["types"], args.get("select"))
 
 

@@ -44,7 +44,7 @@ DIALECT = Dialect(
         "binary": "from_hex('{text}')",
     },
 )
-NOT_THERE = ("Not implemented Error", "Unrecognized primitive type")
+UNSUPPORTED_MESSAGES = ("Not implemented Error", "Unrecognized primitive type")
 """Parts of DuckDB's messages that mean "not supported" rather than a refusal."""
 
 
@@ -76,7 +76,7 @@ class Reader:
         try:
             return self._connection.execute(query).to_arrow_table()
         except (duckdb.Error, OSError) as error:  # errors while Arrow batches are read are OSErrors
-            if any(words in str(error) for words in NOT_THERE):
+            if any(words in str(error) for words in UNSUPPORTED_MESSAGES):
                 raise Unsupported(str(error)) from None
             if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 self._connection = connect()  # the old connection refuses every statement from now on

@@ -17,7 +17,7 @@ from conformance.adapter_sdk.sql_dialects import Dialect, text
 from conformance.core.json_types import Json
 
 PROGRAM = "conformance.flink.Program"
-OPENED = (
+OPENED_PACKAGES = (
     "lang",
     "lang.reflect",
     "io",
@@ -35,7 +35,7 @@ OPTIONS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     "-Xshare:auto",
-    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in OPENED),
+    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in OPENED_PACKAGES),
 )
 """Options of a virtual machine that lives for minutes. Flink serializes by reflection, so its own scripts open the same
 packages, too."""
@@ -178,7 +178,7 @@ class Flink:
             request["sink"] = sink
         answer: dict[str, Any] = self._ask(request)
         if "thrown" in answer:
-            raise judged(answer["thrown"])
+            raise to_adapter_error(answer["thrown"])
         return answer
 
     def _ask(self, request: dict[str, Any]) -> Any:
@@ -207,7 +207,7 @@ class Flink:
             self._process.wait()
 
 
-def judged(thrown: list[str]) -> Exception:
+def to_adapter_error(thrown: list[str]) -> Exception:
     """Return the exception for a Java exception and its causes, the outermost first."""
     lines = list(dict.fromkeys(" ".join(line.split("\n")[:2]) for line in thrown))  # the second has the reason
     said = " <- ".join([*lines[-2:][::-1], lines[0]] if len(lines) > 3 else lines)

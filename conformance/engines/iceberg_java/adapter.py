@@ -22,7 +22,7 @@ from conformance.engines.iceberg_java.spark_sql import SETTINGS
 
 PROGRAM = "org.apache.iceberg.Adapter"
 
-OPENED = (
+OPENED_PACKAGES = (
     "java.io",
     "java.lang",
     "java.lang.invoke",
@@ -45,7 +45,7 @@ OPTIONS = (
     "-XX:TieredStopAtLevel=1",
     "-Xshare:auto",
     "-Dorg.apache.logging.log4j.level=OFF",
-    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED),
+    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED_PACKAGES),
     *(f"-D{key}={value}" for key, value in SETTINGS.items()),
 )
 """Options of a virtual machine that lives for seconds, without features that need long to pay off."""
@@ -53,7 +53,7 @@ OPTIONS = (
 STEPS = "script."
 """The prefix of the program's operations that are for `writing` alone."""
 
-READ_HERE = tuple(f'"{name}"'.encode() for name in (*sorted(WRITING), "start"))
+PARSED_OPERATIONS = tuple(f'"{name}"'.encode() for name in (*sorted(WRITING), "start"))
 """The names of the operations that are not only forwarded, as they occur in a request."""
 
 
@@ -110,7 +110,9 @@ def main() -> None:
     scripts = writing.operations(program.query)
     try:
         for line in sys.stdin.buffer:
-            request: dict[str, Any] = json.loads(line) if any(word in line for word in READ_HERE) else {"op": None}
+            request: dict[str, Any] = (
+                json.loads(line) if any(word in line for word in PARSED_OPERATIONS) else {"op": None}
+            )
             if request["op"] in WRITING:
                 answer = encode_answer({"seq": request["seq"], **perform(scripts, request["op"], request["args"])})
             else:

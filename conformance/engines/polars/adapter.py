@@ -21,14 +21,19 @@ from pyiceberg.table import StaticTable
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Leaf, built, normal
+from conformance.adapter_sdk.sql_predicates import Leaf, build_predicate, normal
 from conformance.engines.pyiceberg.expressions import PREDICATES
 from conformance.engines.pyiceberg.frames_writing import writing
 
 REFUSALS = (ValueError, ValidationError, ResolveError, polars.exceptions.PolarsError, OSError)
 """Exceptions with which Polars and PyIceberg refuse a table; pydantic's errors are ValueErrors."""
 
-NOT_THERE = ("not yet support", "Unsupported field type", "Unsupported file format", "file format not supported")
+UNSUPPORTED_MESSAGES = (
+    "not yet support",
+    "Unsupported field type",
+    "Unsupported file format",
+    "file format not supported",
+)
 
 
 def _snapshot_id(table: StaticTable, args: Arguments) -> int | None:
@@ -53,7 +58,9 @@ def _judged() -> Iterator[None]:
     except NotImplementedError as error:
         raise Unsupported(str(error)) from None
     except REFUSALS as error:
-        raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
+        raise (Unsupported if any(words in str(error) for words in UNSUPPORTED_MESSAGES) else Invalid)(
+            str(error)
+        ) from None
     except polars.exceptions.PanicException as error:  # a BaseException
         raise RuntimeError(f"panic: {error}") from None
 
@@ -66,7 +73,7 @@ def _read(args: Arguments) -> object:
         table = StaticTable.from_metadata(args["table"])
         frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
         if "filter" in args:
-            frame = frame.filter(built(normal(args["filter"], table_requests.columns(args)), _leaf))
+            frame = frame.filter(build_predicate(normal(args["filter"], table_requests.columns(args)), _leaf))
         rows = (frame if names is None else frame.select(names)).collect()
     return arrow_rows.answer(rows.to_arrow(), args["types"], names)
 
@@ -81,8 +88,8 @@ def _plan(args: Arguments) -> object:
         if "filter" in args:
             made = normal(args["filter"], table_requests.columns(args))
             frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
-            frame.filter(built(made, _leaf)).collect_schema()  # it refuses columns that do not exist
-            row_filter = built(made, _planned)
+            frame.filter(build_predicate(made, _leaf)).collect_schema()  # it refuses columns that do not exist
+            row_filter = build_predicate(made, _planned)
             if isinstance(row_filter, bool):
                 row_filter = expressions.AlwaysTrue() if row_filter else expressions.AlwaysFalse()
         scan = plugin_scan(

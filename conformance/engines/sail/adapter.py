@@ -29,7 +29,7 @@ from conformance.adapter_sdk.sql_dialects import identifier
 from conformance.adapter_sdk.sql_predicates import predicate_sql
 
 DIALECT = replace(SPARK, name="Sail", constants={name: sql for name, sql in SPARK.constants.items() if name != "uuid"})
-NOT_THERE = re.compile(
+UNSUPPORTED_MESSAGES = re.compile(
     r"not supported|not implemented|unsupported|\.(avro|orc): .*corrupt footer", re.IGNORECASE | re.DOTALL
 )
 """Parts of Sail's messages that mean "not supported"; it reads every data file as Parquet."""
@@ -89,7 +89,7 @@ class Reader:
                 rows = frame.toArrow()
         except PySparkException as error:
             said = str(error)
-            raise (Unsupported if NOT_THERE.search(said) else Invalid)(said) from None
+            raise (Unsupported if UNSUPPORTED_MESSAGES.search(said) else Invalid)(said) from None
         return arrow_rows.answer(rows, args["types"], names)
 
     def close(self) -> None:

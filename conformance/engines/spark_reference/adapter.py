@@ -24,7 +24,7 @@ from conformance.adapter_sdk.spark_settings import JAVA, LOCAL
 from conformance.core.failures import NotExamined
 from conformance.engines.reference.adapter import REFUSALS
 from conformance.engines.spark_reference import writing
-from conformance.engines.spark_reference.kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
+from conformance.engines.spark_reference.kernels import ANSWERS, SCALAR, TASK, answer_batches, pack_value
 from conformance.table_io.local import plan_reading
 from conformance.table_io.tables import load_table
 from spec_ref.expressions.expression_json import predicate_from_json
@@ -89,7 +89,7 @@ def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
         if request["op"] not in here:
             answers[place] = found[own[0]]
         elif request["op"] == "table.read" and "ok" in answers[place]:
-            answers[place] = joined([found[number] for number in own])
+            answers[place] = join_answers([found[number] for number in own])
     return answers
 
 
@@ -112,13 +112,13 @@ def plan_task_requests(args: dict[str, Any]) -> list[Request]:
             select=args.get("select"),
             filter=predicate_from_json(args["filter"]) if "filter" in args else TRUE,
         )
-        sent = {"reading": packed(reading), "types": args["types"]}
-        return [{"op": TASK, "args": {**sent, "task": packed(task)}} for task in tasks]
+        sent = {"reading": pack_value(reading), "types": args["types"]}
+        return [{"op": TASK, "args": {**sent, "task": pack_value(task)}} for task in tasks]
     except NotExamined as error:
         raise Invalid(str(error)) from None
 
 
-def joined(answers: list[dict[str, Any]]) -> dict[str, Any]:
+def join_answers(answers: list[dict[str, Any]]) -> dict[str, Any]:
     """Combine the rows of all tasks; if one failed, return its answer."""
     failed = next((answer for answer in answers if "ok" not in answer), None)
     return failed or {"ok": {"rows": [row for answer in answers for row in answer["ok"]["rows"]]}}

@@ -118,7 +118,7 @@ TASK = "scan-task"
 """The name of the internal question for the rows of one scan task, which is not an operation of the protocol."""
 
 
-def packed(value: Any) -> str:
+def pack_value(value: Any) -> str:
     """Encode a value as a string, to pass it in JSON between the driver and the workers."""
     return base64.b64encode(pickle.dumps(value)).decode()
 

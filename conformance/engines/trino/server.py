@@ -17,7 +17,7 @@ from conformance.engines.trino.client import QueryError, TrinoClient
 from conformance.table_io.catalogs import guardian
 
 LOOPBACK = "127.0.0.1"
-STARTS_IN_S = 300.0
+START_TIMEOUT_S = 300.0
 """The timeout of the start, for a busy machine; on an idle one it takes 10 to 30 seconds."""
 
 CATALOG = "iceberg"
@@ -94,7 +94,7 @@ class Server:
         self._place = Path(tempfile.mkdtemp(prefix="iceberg-conformance-trino-"))
         self._port = _free_port()
         self._client: TrinoClient | None = None
-        self._until = time.monotonic() + STARTS_IN_S
+        self._until = time.monotonic() + START_TIMEOUT_S
         jars = program / "jars"
         self._write_settings(jars)
         command = [
@@ -163,7 +163,7 @@ class Server:
         try:
             return client.run(statement, properties)
         except QueryError as error:
-            raise judged(error) from None
+            raise to_adapter_error(error) from None
         except OSError as error:
             self.stop()
             sys.exit(f"the Trino server does not answer: {error}")  # a new adapter starts a new server
@@ -214,7 +214,7 @@ class Server:
         self._guardian.wait()
 
 
-def judged(error: QueryError) -> Exception:
+def to_adapter_error(error: QueryError) -> Exception:
     """Return the exception that an adapter raises for a Trino error."""
     said = " <- ".join(dict.fromkeys((f"{error.name}: {error}", *(text for _, text in error.causes if text))))
     classes = {class_ for class_, _ in error.causes}

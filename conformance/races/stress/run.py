@@ -40,15 +40,15 @@ from conformance.validator.run import validate as validate_table
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 
-ANSWERS_IN_S = 180.0
-JOINS_IN_S = 120.0
-MOST_VALIDATED = 300
+RESPONSE_TIMEOUT_S = 180.0
+JOIN_TIMEOUT_S = 120.0
+MAX_VALIDATED = 300
 """The maximum number of snapshots of which all are validated; with more, only the heads are."""
 
-MOST_TOLD = 20
-LOOKS_EVERY_S = 0.5
+MAX_REPORTED = 20
+POLL_INTERVAL_S = 0.5
 
-LISTED_TWICE = "SCN007"
+FILE_LISTED_TWICE = "SCN007"
 """The requirement that a table breaks if a commit added its files twice."""
 
 REFERENCE, PYICEBERG = "reference", "pyiceberg"
@@ -78,7 +78,7 @@ class Settings:
     """How often a writer is paused for `pause_s`, like a machine that hangs for a while."""
 
     pause_s: float = 5.0
-    most_commits: int = 1000
+    max_commits: int = 1000
     """The maximum number of commits of each writer."""
 
     version: int = 2
@@ -210,12 +210,12 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 # The writers
 
 
-class _Herd:
+class _WriterControl:
     """The process that forks the writers; when this process exits, it kills them and exits."""
 
     def __init__(self, plan: Work, log: Path) -> None:
         self._log = log
-        command = ["-m", "conformance.races.stress.herd", json.dumps(attrs.asdict(plan))]
+        command = ["-m", "conformance.races.stress.writer_processes", json.dumps(attrs.asdict(plan))]
         if plan.client == PYICEBERG:
             try:
                 launched = launch(PYICEBERG)
@@ -239,7 +239,7 @@ class _Herd:
             )
         self._answers: queue.Queue[str | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        self._answer(ANSWERS_IN_S)
+        self._answer(RESPONSE_TIMEOUT_S)
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -259,7 +259,7 @@ class _Herd:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def ask(self, do: str, *given: Any, seconds: float = ANSWERS_IN_S) -> dict[str, Any]:
+    def ask(self, do: str, *given: Any, seconds: float = RESPONSE_TIMEOUT_S) -> dict[str, Any]:
         """Send a command, and return its answer."""
         assert self._process.stdin is not None
         try:
@@ -275,7 +275,7 @@ class _Herd:
         with suppress(OSError):
             self._process.stdin.close()
         try:
-            self._process.wait(timeout=JOINS_IN_S)
+            self._process.wait(timeout=JOIN_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -310,21 +310,21 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
         plan = Work(
             client=settings.client,
             journals=str(journals),
-            most_commits=settings.most_commits,
+            max_commits=settings.max_commits,
             version=settings.version,
             seed=settings.seed,
             allow_remote=settings.allow_remote,
             **target.plan,
         )
-        herd = _Herd(plan, directory / "writers.log")
-        stack.callback(herd.end)
-        made = _asked(herd, "create", plan)
+        writers_process = _WriterControl(plan, directory / "writers.log")
+        stack.callback(writers_process.end)
+        made = _asked(writers_process, "create", plan)
         report = Report(client=made["client"], server=target.server, catalog=plan.catalog)
         started = time.monotonic()
-        _fire(settings, target, herd, report)
+        _fire(settings, target, writers_process, report)
         report.seconds = time.monotonic() - started
         progress(f"{report.kills} writers were killed; checking")
-        location = _asked(herd, "locate", plan)
+        location = _asked(writers_process, "locate", plan)
         operations = read_journals(journals)
         report.acknowledged = sum(one.outcome == DONE and one.kind != "observe" for one in operations)
         report.acknowledged += made["commits"]
@@ -339,24 +339,24 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
             return report
         _check(location, made["commits"], operations, report)
         if target.drop and not report.problems:
-            _asked(herd, "drop", plan)
+            _asked(writers_process, "drop", plan)
     return report
 
 
-def _asked(herd: _Herd, what: str, plan: Work) -> Any:
-    answer = herd.ask("call", what)
+def _asked(writers_process: _WriterControl, what: str, plan: Work) -> Any:
+    answer = writers_process.ask("call", what)
     if "error" in answer:
         raise StressStopped(explain_error(plan.catalog, answer["error"]) if plan.table else answer["error"])
     return answer["answer"]
 
 
-def _fire(settings: Settings, target: _Target, herd: _Herd, report: Report) -> None:
+def _fire(settings: Settings, target: _Target, writers_process: _WriterControl, report: Report) -> None:
     """Start writers; kill and pause some of them, and kill the server, until the time is up."""
     chance = random.Random(settings.seed)
     until = time.monotonic() + settings.seconds
     writers = list(range(settings.processes))
     for writer in writers:
-        herd.ask("start", writer, until)
+        writers_process.ask("start", writer, until)
     server_kills = _spread(settings.server_kills, settings.seconds)
     pauses = _spread(settings.pauses, max(0.0, settings.seconds - settings.pause_s))
     paused: dict[int, float] = {}
@@ -366,8 +366,8 @@ def _fire(settings: Settings, target: _Target, herd: _Herd, report: Report) -> N
         time.sleep(0.02)
         now = time.monotonic()
         if now > look_at:
-            look_at = now + LOOKS_EVERY_S
-            if not herd.ask("running")["running"]:  # each writer has made its maximum number of commits
+            look_at = now + POLL_INTERVAL_S
+            if not writers_process.ask("running")["running"]:  # each writer has made its maximum number of commits
                 break
         if server_kills and now > server_kills[0]:
             server_kills.pop(0)
@@ -378,22 +378,22 @@ def _fire(settings: Settings, target: _Target, herd: _Herd, report: Report) -> N
         if pauses and now > pauses[0]:
             pauses.pop(0)
             victim = chance.choice(writers)
-            herd.ask("signal", victim, signal.SIGSTOP)
+            writers_process.ask("signal", victim, signal.SIGSTOP)
             paused[victim] = now + settings.pause_s
             report.pauses += 1
         for writer in [writer for writer, end in paused.items() if end < now]:
-            herd.ask("signal", writer, signal.SIGCONT)
+            writers_process.ask("signal", writer, signal.SIGCONT)
             del paused[writer]
         if now > kill_at:
             victim = chance.choice([writer for writer in writers if writer not in paused] or writers)
             paused.pop(victim, None)
-            report.kills += herd.ask("kill", victim)["killed"]
+            report.kills += writers_process.ask("kill", victim)["killed"]
             writers[writers.index(victim)] = max(writers) + 1
-            herd.ask("start", max(writers), until)
+            writers_process.ask("start", max(writers), until)
             kill_at = _next_kill(settings, chance)
     for writer in paused:
-        herd.ask("signal", writer, signal.SIGCONT)
-    wrong = herd.ask("join", JOINS_IN_S, seconds=JOINS_IN_S + ANSWERS_IN_S)["wrong"]
+        writers_process.ask("signal", writer, signal.SIGCONT)
+    wrong = writers_process.ask("join", JOIN_TIMEOUT_S, seconds=JOIN_TIMEOUT_S + RESPONSE_TIMEOUT_S)["wrong"]
     report.problems += [Problem(PROCESS, f"writer {writer} {how}") for writer, how in wrong.items()]
 
 
@@ -413,7 +413,7 @@ def _check(location: str, setup: int, operations: list[Any], report: Report) -> 
     try:
         found = read_found(location, setup)
     except (SpecError, NotExamined) as error:
-        twice = isinstance(error, SpecError) and error.violation.requirement == LISTED_TWICE
+        twice = isinstance(error, SpecError) and error.violation.requirement == FILE_LISTED_TWICE
         report.problems.append(Problem(DOUBLED if twice else INVALID, f"the table cannot be read: {error}"))
     else:
         report.commits = found.versions
@@ -424,7 +424,7 @@ def _check(location: str, setup: int, operations: list[Any], report: Report) -> 
 
 def _validate(location: str, report: Report) -> None:
     """Check the table with the validator at all levels, including rows."""
-    snapshots = Snapshots("refs" if len(load_table(location).metadata.snapshots) > MOST_VALIDATED else "all")
+    snapshots = Snapshots("refs" if len(load_table(location).metadata.snapshots) > MAX_VALIDATED else "all")
     try:
         checked = validate_table(location, Level.ROWS, Local(), snapshots)
     except NotExamined as error:
@@ -432,4 +432,4 @@ def _validate(location: str, report: Report) -> None:
         return
     errors = [str(one) for one in checked.findings if one.severity is Severity.ERROR]
     report.validated = f"{plural(len(errors), 'error')} at level rows, snapshots {snapshots.kind}"
-    report.problems += [Problem(INVALID, text) for text in errors[:MOST_TOLD]]
+    report.problems += [Problem(INVALID, text) for text in errors[:MAX_REPORTED]]

@@ -44,7 +44,7 @@ class Work:
     """The location of the table's files; by default, the catalog chooses it."""
 
     journals: str
-    most_commits: int
+    max_commits: int
     """The maximum number of commits of each writer."""
 
     version: int = 2
@@ -92,7 +92,7 @@ def work(client: CatalogClient, writer: int, plan: Work, until: float) -> None:
     kinds = _kinds(client, until)
     expired = time.monotonic()
     with (Path(plan.journals) / f"{writer}.jsonl").open("a", encoding="utf-8") as journal:
-        for number in range(1, plan.most_commits + 1):
+        for number in range(1, plan.max_commits + 1):
             if number > 1 and time.monotonic() > until:  # each writer commits at least once, however slow the machine
                 return
             entry = {"writer": writer, "number": number, **_chosen(kinds, chance, writer, number, mine)}

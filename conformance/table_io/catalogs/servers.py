@@ -29,8 +29,8 @@ with lazy_imports():
 
 
 LOOPBACK = "127.0.0.1"
-STARTS_IN_S = 180.0
-ANSWERS_IN_S = 60.0
+START_TIMEOUT_S = 180.0
+RESPONSE_TIMEOUT_S = 60.0
 KEY = "testing"
 """Both parts of the key for S3 and Glue; the mock takes any."""
 
@@ -410,7 +410,7 @@ class Running:
             EngineError: it does not answer.
         """
         self._command("start")
-        until = time.monotonic() + STARTS_IN_S
+        until = time.monotonic() + START_TIMEOUT_S
         while not self._answers():
             is_late = time.monotonic() > until
             if self._was_killed and not is_late and self._command("status") == "none":
@@ -451,7 +451,7 @@ class Running:
 
     def _answers(self) -> bool:
         try:
-            with socket.create_connection((LOOPBACK, self.address.port), timeout=ANSWERS_IN_S):
+            with socket.create_connection((LOOPBACK, self.address.port), timeout=RESPONSE_TIMEOUT_S):
                 return True
         except OSError:
             return False
@@ -467,7 +467,7 @@ def free_port() -> int:
 
 def make_bucket(endpoint: str) -> None:
     """Create the bucket in the mock of S3, which does not need signatures."""
-    connection = client.HTTPConnection(endpoint.removeprefix("http://"), timeout=ANSWERS_IN_S)
+    connection = client.HTTPConnection(endpoint.removeprefix("http://"), timeout=RESPONSE_TIMEOUT_S)
     connection.request("PUT", f"/{quote(BUCKET)}")
     answer = connection.getresponse()
     answer.read()

@@ -63,7 +63,7 @@ class PostgresStore(SqlStore):
         connection = self.database.connection()
         taken = False
         try:
-            connection.execute(f"SET lock_timeout = {int(turns.LONGEST_S * 1000)}")
+            connection.execute(f"SET lock_timeout = {int(turns.MAX_WAIT_S * 1000)}")
             connection.execute("SELECT pg_advisory_lock(%s)", (key,))
             taken = True
         except psycopg.errors.LockNotAvailable:

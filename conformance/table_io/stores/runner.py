@@ -32,7 +32,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 __all__ = ["Store", "commit", "load", "run"]
 
-REMEMBERED = 64
+MAX_CACHED_FILES = 64
 """The most cached files: the content of a file never changes, except for the metadata of file-system tables."""
 
 T = TypeVar("T")
@@ -113,7 +113,7 @@ class Runner:
             if kind is FileKind.METADATA and isinstance(self.store.table, FileSystemTable):
                 return found  # a table that is dropped and created again has metadata files with the same names
             self._contents[path] = found
-            if len(self._contents) > REMEMBERED:
+            if len(self._contents) > MAX_CACHED_FILES:
                 self._contents.popitem(last=False)
         self._contents.move_to_end(path)
         return found

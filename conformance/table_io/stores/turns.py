@@ -17,7 +17,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-LONGEST_S = 5.0
+MAX_WAIT_S = 5.0
 """How many seconds to wait for the lock; a process that hangs keeps nobody from committing."""
 
 
@@ -29,7 +29,7 @@ def turn(name: str) -> Iterator[None]:
     directory.mkdir(mode=0o700, exist_ok=True)
     file = os.open(directory / hashlib.sha256(name.encode()).hexdigest()[:32], os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        until = time.monotonic() + LONGEST_S
+        until = time.monotonic() + MAX_WAIT_S
         pause = 0.0002
         while not _take(file) and time.monotonic() < until:
             time.sleep(pause)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.table_io.writing.matching import Source, check_branch, without_places
-from conformance.table_io.writing.operations import THREADS, Summary, sinking, writing
+from conformance.table_io.writing.operations import THREADS, Summary, open_sink, operation_files
 from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Pieces
 from conformance.table_io.writing.tables import WritableTable
@@ -58,14 +58,14 @@ def compact(
             `conformance.table_io.writing.operations.append` raises.
     """
     metadata = table.metadata
-    with writing() as files:
+    with operation_files() as files:
         source = Source(table.table, branch, threads)
         tasks = select_for_compaction(metadata, source.tasks(where), min_files)
         if not tasks:
             return None
         plan = plan_write(metadata, lineage=True, target_bytes=target_bytes)
         pieces = Pieces()
-        with sinking(plan, files, threads) as sink:
+        with open_sink(plan, files, threads) as sink:
             for _, batch in source.rows(tasks):
                 sink.add(without_places(batch))
             for task in tasks:

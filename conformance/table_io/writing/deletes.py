@@ -33,7 +33,7 @@ from spec_ref.schemas.reserved_field_ids import BY_NAME
 from spec_ref.table_metadata import TableMetadata
 
 GRANULARITY = "write.delete.granularity"
-OF_POSITIONS = (BY_NAME["_pos"].id,)
+POSITION_IDS = (BY_NAME["_pos"].id,)
 """The value that the blob of a vector is computed from."""
 
 SCHEMA = pa.schema(list(map(arrow_field, POSITION_DELETE_FIELDS)))
@@ -150,7 +150,7 @@ def _vectors(
     for one in deleted:
         cardinality, blob = encoding.vector(one)
         properties = {"referenced-data-file": one.task.data_file.file_path, "cardinality": str(cardinality)}
-        blobs.append((cardinality, Blob(DELETION_VECTOR, OF_POSITIONS, blob, properties=properties)))
+        blobs.append((cardinality, Blob(DELETION_VECTOR, POSITION_IDS, blob, properties=properties)))
         replaced += [file_key(delete) for delete in own_deletes(one.task)]
     data = write_puffin([blob for _, blob in blobs], {"created-by": f"iceberg-conformance version {tool_version()}"})
     location = f"{plan.location}/00000-{plan.write_id}-deletes.puffin"
@@ -178,7 +178,7 @@ FORMS: dict[FormatVersion, Callable[..., NewDeletes]] = {V1: _refused, V2: _posi
 """The functions that delete rows by position, by format version."""
 
 
-def deletes_rows(version: FormatVersion) -> bool:
+def supports_row_deletes(version: FormatVersion) -> bool:
     """Return whether a version has row-level deletes."""
     return FORMS[version] is not _refused
 
@@ -229,7 +229,7 @@ def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: W
     Raises:
         SpecError: DEL001 in v1; DEL017 for an unknown column, DEL018 for one that cannot be compared.
     """
-    if not deletes_rows(metadata.format_version):
+    if not supports_row_deletes(metadata.format_version):
         raise spec_error("DEL001", "v1 has no row-level deletes")
     schema = metadata.current_schema
     fields = []

@@ -133,7 +133,7 @@ def remove_directories(locations: Iterable[str], root: str) -> None:
 
 
 @contextmanager
-def taken_back(files: NewFiles) -> Iterator[None]:
+def remove_on_failure(files: NewFiles) -> Iterator[None]:
     """Delete the files of a write that fails inside, whatever the reason.
 
     Raises:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from conformance.table_io.read_tasks import read_task
 from conformance.table_io.writing.matching import MatchedFile, Source, places, without_places
-from conformance.table_io.writing.operations import THREADS, Summary, by_position, sinking, writing
+from conformance.table_io.writing.operations import THREADS, Summary, by_position, open_sink, operation_files
 from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Mode, change_rows, resolve_mode, updated
 from conformance.table_io.writing.tables import WritableTable
@@ -76,12 +76,12 @@ def merge(
     """
     metadata = table.metadata
     merging = Merging(metadata.current_schema, source, on, assignments)
-    with writing() as files:
+    with operation_files() as files:
         target = Source(table.table, branch, threads)
         found = merging.find(target)
         mode = by_position(resolve_mode(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
-        with sinking(plan, files, threads) as sink:
+        with open_sink(plan, files, threads) as sink:
             changed = found if matched is not WhenMatched.KEEP else []
             make = merging.update_matched if matched is WhenMatched.UPDATE else None
             pieces = change_rows(target, changed, mode, plan, files, sink, make)

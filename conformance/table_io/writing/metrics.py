@@ -28,8 +28,8 @@ from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
 
 DEFAULT = "write.metadata.metrics.default"
-OF_COLUMN = "write.metadata.metrics.column."
-MOST_COLUMNS = "write.metadata.metrics.max-inferred-column-defaults"
+COLUMN_PREFIX = "write.metadata.metrics.column."
+MAX_INFERRED_COLUMNS = "write.metadata.metrics.max-inferred-column-defaults"
 COLUMNS = 100
 """The most columns with metrics by default; tables may have thousands of columns."""
 
@@ -58,11 +58,11 @@ def parse_mode(text: str) -> MetricsMode:
 def metrics_modes(schema: Schema, properties: Mapping[str, str]) -> Modes:
     """Return the mode of every column, by the properties of a table."""
     default = parse_mode(properties[DEFAULT]) if DEFAULT in properties else TRUNCATED
-    most = read_whole_number(properties, MOST_COLUMNS, COLUMNS) if DEFAULT not in properties else None
+    most = read_whole_number(properties, MAX_INFERRED_COLUMNS, COLUMNS) if DEFAULT not in properties else None
     made = []
     for place, (_, field_id, _) in enumerate(leaves(schema.as_struct())):
         column = schema.find(field_id)
-        own = None if column is None else properties.get(OF_COLUMN + column.name)
+        own = None if column is None else properties.get(COLUMN_PREFIX + column.name)
         if own is not None:
             made.append((field_id, parse_mode(own)))
         else:

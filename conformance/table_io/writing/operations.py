@@ -11,7 +11,7 @@ import pyarrow as pa
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.read_tasks import read_task
 from conformance.table_io.writing.deletes import plan_equality_deletes
-from conformance.table_io.writing.files import NewFiles, taken_back
+from conformance.table_io.writing.files import NewFiles, remove_on_failure
 from conformance.table_io.writing.matching import MatchedFile, Source, check_branch, without_places
 from conformance.table_io.writing.plans import WritePlan, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, resolve_mode, updated
@@ -47,11 +47,11 @@ Assignments: TypeAlias = Mapping[str, Any]
 
 
 @contextmanager
-def writing() -> Iterator[NewFiles]:
+def operation_files() -> Iterator[NewFiles]:
     """Delete the files of an operation if it fails, unless it may have been committed."""
     files = NewFiles()
     unknown: CommitStateUnknown | None = None
-    with taken_back(files):
+    with remove_on_failure(files):
         try:
             yield files
         except CommitStateUnknown as error:
@@ -62,7 +62,7 @@ def writing() -> Iterator[NewFiles]:
 
 
 @contextmanager
-def sinking(plan: WritePlan, files: NewFiles, threads: int) -> Iterator[RowSink]:
+def open_sink(plan: WritePlan, files: NewFiles, threads: int) -> Iterator[RowSink]:
     """Make the sink for the rows that an operation writes."""
     sink = RowSink(plan, files, TASK, threads)
     try:
@@ -90,7 +90,7 @@ def append(
         CommitStateUnknown: it is not known whether the commit succeeded; the files are kept.
     """
     check_branch(table.metadata, branch)
-    with writing() as files:
+    with operation_files() as files:
         new = write_to(files, plan_write(table.metadata), rows, TASK, threads=threads)
         return table.commit(evolve(changes.append(new, branch=branch), summary=summary))
 
@@ -113,11 +113,11 @@ def overwrite(
     row that does not match. Without, rows of other filters may be added, as by Spark's ``REPLACE WHERE``.
     """
     every = bound_filter(where, table.metadata) if matching else None
-    with writing() as files:
+    with operation_files() as files:
         source = Source(table.table, branch, threads)
         mode = by_position(resolve_mode(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
-        with sinking(plan, files, threads) as sink:
+        with open_sink(plan, files, threads) as sink:
             matched = source.matched(where)
             for batch in to_batches(rows):  # before rewritten rows, as errors have the numbers of rows
                 sink.add(batch, every)
@@ -146,7 +146,7 @@ def overwrite_partitions(
     """
     metadata = table.metadata
     spec = metadata.default_spec
-    with writing() as files:
+    with operation_files() as files:
         source = Source(table.table, branch, threads)
         new = write_to(files, plan_write(metadata), rows, TASK, threads=threads)
         written = {partition_key(one.data_file, spec) for one in new}
@@ -184,12 +184,12 @@ def delete(
         SpecError: the predicate does not fit the schema, or DEL001 for deletes that the version does not have; and
             what `append` raises.
     """
-    with writing() as files:
+    with operation_files() as files:
         source = Source(table.table, branch, threads)
         mode = resolve_mode(table.metadata, "delete", mode)
         plan = plan_write(table.metadata, lineage=True)
         matched = source.matched(where)
-        with sinking(plan, files, threads) as sink:
+        with open_sink(plan, files, threads) as sink:
             if mode is Mode.EQUALITY:
                 pieces = _deleted_by_equality(source, matched, where, plan, files)
             else:
@@ -296,7 +296,7 @@ def delete_keys(
     listed = list(to_batches(keys)) or [no_rows(pa.schema([]))]
     names = list(on) if on is not None else list(listed[0].schema.names)
     wanted = [batch.select(names) for batch in listed]
-    with writing() as files:
+    with operation_files() as files:
         plan = plan_write(metadata)
         added = [] if rows is None else list(write_to(files, plan, rows, TASK, threads=threads))
         specs: frozenset[int] | None = frozenset()
@@ -373,18 +373,18 @@ def update(
         SpecError: TYP002 for an unknown column; and what `delete` raises.
     """
     metadata = table.metadata
-    make = assigning(metadata.current_schema, assignments)
-    with writing() as files:
+    make = make_assigner(metadata.current_schema, assignments)
+    with operation_files() as files:
         source = Source(table.table, branch, threads)
         mode = by_position(resolve_mode(metadata, "update", mode))
         plan = plan_write(metadata, lineage=True)
-        with sinking(plan, files, threads) as sink:
+        with open_sink(plan, files, threads) as sink:
             pieces = change_rows(source, source.matched(where), mode, plan, files, sink, make)
             pieces.added += sink.finish()
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 
-def assigning(schema: Schema, assignments: Assignments) -> Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]:
+def make_assigner(schema: Schema, assignments: Assignments) -> Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]:
     """Return the function that changes some columns of rows.
 
     Raises:

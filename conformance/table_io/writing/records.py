@@ -29,8 +29,8 @@ from conformance.table_io.writing.operations import (
     by_position,
     compared_columns,
     determines_partition,
+    operation_files,
     specs_with_data,
-    writing,
 )
 from conformance.table_io.writing.plans import WritePlan, has_row_ids, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, resolve_mode
@@ -283,7 +283,7 @@ def _updated(row: Named, values: Named) -> Named:
 def append(table: WritableTable, rows: Sequence[Named], *, branch: str = MAIN) -> CommitResult:
     """Add rows."""
     check_branch(table.metadata, branch)
-    with writing() as files:
+    with operation_files() as files:
         return table.commit(changes.append(write_rows(files, plan_write(table.metadata), rows), branch=branch))
 
 
@@ -296,7 +296,7 @@ def overwrite(
     branch: str = MAIN,
 ) -> CommitResult:
     """Delete the matching rows, and add others."""
-    with writing() as files:
+    with operation_files() as files:
         source = Source(table, branch)
         mode = by_position(resolve_mode(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
@@ -307,7 +307,7 @@ def overwrite(
 
 def delete(table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN) -> CommitResult:
     """Delete the matching rows. A file all of whose rows match is removed as a whole, whatever the mode."""
-    with writing() as files:
+    with operation_files() as files:
         source = Source(table, branch)
         mode = resolve_mode(table.metadata, "delete", mode)
         plan = plan_write(table.metadata, lineage=True)
@@ -352,7 +352,7 @@ def delete_keys(
     metadata = table.metadata
     check_branch(metadata, branch)
     names = list(dict.fromkeys(name for key in keys for name in key))
-    with writing() as files:
+    with operation_files() as files:
         plan = plan_write(metadata)
         added = [] if rows is None else write_rows(files, plan, rows)
         specs: frozenset[int] | None = frozenset()
@@ -389,7 +389,7 @@ def update(
     for name in assignments:
         if name not in known:
             raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(known))
-    with writing() as files:
+    with operation_files() as files:
         source = Source(table, branch)
         mode = by_position(resolve_mode(metadata, "update", mode))
         plan = plan_write(metadata, lineage=True)
@@ -407,7 +407,7 @@ def merge(
     names = list(dict.fromkeys(name for row in source for name in row))
     check_source(metadata.current_schema, names, on, {name: name for name in names})
     keys = _Keys(metadata.current_schema, source, on)
-    with writing() as files:
+    with operation_files() as files:
         target = Source(table, branch)
         partners: dict[tuple[str, int], int] = {}
         matched = []
@@ -460,7 +460,7 @@ class _Keys:
 def compact(table: WritableTable, *, branch: str = MAIN) -> CommitResult | None:
     """Rewrite files without the deleted rows, with the default spec (LIN009, LIN011, SEQ007)."""
     metadata = table.metadata
-    with writing() as files:
+    with operation_files() as files:
         source = Source(table, branch)
         tasks = select_for_compaction(metadata, source.tasks(), MIN_FILES)
         if not tasks:

@@ -14,9 +14,9 @@ from conformance.core.failures import UsageError
 from conformance.table_io.writing.deletes import (
     RowsToDelete,
     columnar_encoding,
-    deletes_rows,
     earlier_positions,
     own_deletes,
+    supports_row_deletes,
     write_positions,
 )
 from conformance.table_io.writing.files import NewFiles
@@ -59,7 +59,7 @@ def resolve_mode(metadata: TableMetadata, operation: str, mode: Mode | None) -> 
             known = ", ".join(one.value for one in Mode)
             raise UsageError(f"write.{operation}.mode is {text}, which is not one of {known}")
         mode = Mode(text)
-    if mode is not Mode.COPY_ON_WRITE and not deletes_rows(metadata.format_version):
+    if mode is not Mode.COPY_ON_WRITE and not supports_row_deletes(metadata.format_version):
         raise spec_error("DEL001", "v1 has no row-level deletes", found=mode.value, expected=Mode.COPY_ON_WRITE.value)
     return mode
 

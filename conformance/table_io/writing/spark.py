@@ -24,10 +24,10 @@ from conformance.table_io.spark_types import table_batch
 from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import Table
 from conformance.table_io.writing.compaction import MIN_FILES, select_for_compaction
-from conformance.table_io.writing.files import NewFiles, OrphansLeft, taken_back
+from conformance.table_io.writing.files import NewFiles, OrphansLeft, remove_on_failure
 from conformance.table_io.writing.matching import Source, check_branch, without_places
 from conformance.table_io.writing.merging import Merging, WhenMatched
-from conformance.table_io.writing.operations import Summary, assigning, by_position
+from conformance.table_io.writing.operations import Summary, by_position, make_assigner
 from conformance.table_io.writing.plans import WritePlan, clean_up, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
@@ -224,7 +224,7 @@ class _RowChange:
     def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> Pieces:
         source = _PartOfSource(self.table, self.branch, tasks)
         schema = self.table.metadata.current_schema
-        make = None if self.assignments is None else assigning(schema, self.assignments)
+        make = None if self.assignments is None else make_assigner(schema, self.assignments)
         with _part(plan) as (files, sink):
             pieces = change_rows(source, source.matched(self.where), self.mode, plan, files, sink, make)
             pieces.added += sink.finish()
@@ -235,7 +235,7 @@ class _RowChange:
 def _part(plan: WritePlan) -> Iterator[tuple[NewFiles, RowSink]]:
     """Yield the files of a task, which are deleted if it fails, and the sink for its rows."""
     files = NewFiles()
-    with taken_back(files):
+    with remove_on_failure(files):
         sink = RowSink(plan, files, TASK)
         try:
             yield files, sink
@@ -313,7 +313,7 @@ def update(
     """Change columns of the rows that match; as `writing.operations.update`, with values or functions that
     can be pickled.
     """
-    assigning(table.metadata.current_schema, assignments)
+    make_assigner(table.metadata.current_schema, assignments)
     plan = plan_write(table.metadata, lineage=True)
     with _writing(plan):
         pieces = _changed(spark, table, plan, "update", where, mode, branch, assignments)
@@ -429,7 +429,7 @@ def merge(
 def _here(plan: WritePlan, rows: Rows) -> tuple[Any, ...]:
     """Write rows in the driver."""
     files = NewFiles()
-    with taken_back(files):
+    with remove_on_failure(files):
         return write_to(files, attrs.evolve(plan, write_id=f"{plan.write_id}-driver"), rows, TASK)
 
 

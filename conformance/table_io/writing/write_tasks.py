@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from conformance.core.counts import plural
 from conformance.core.failures import UsageError
-from conformance.table_io.writing.files import NewFiles, settle, taken_back
+from conformance.table_io.writing.files import NewFiles, remove_on_failure, settle
 from conformance.table_io.writing.metrics import MetricsCollector, RowMetricsCollector
 from conformance.table_io.writing.plans import WritePlan
 from spec_ref.columnar.expressions.evaluation import evaluate_array
@@ -108,7 +108,7 @@ def write_rows(
         OrphansLeft: one of these happened, and then a file could not be deleted.
     """
     files = NewFiles()
-    with taken_back(files):
+    with remove_on_failure(files):
         return write_to(files, plan, rows, task, threads=threads, matching=matching)
 
 

@@ -47,7 +47,7 @@ _BUCKETS_PER_KEY = 4
 _FLAGS_PER_BUCKET = 4
 """With this many flags, few rows that are not deleted share the flag of the high bits of a key."""
 
-_MOST_FLAG_BITS = 30
+_MAX_FLAG_BITS = 30
 _BLOCK_ROWS = 1 << 17
 """The number of rows that are looked up together: intermediate results stay in the processor's cache, and each step
 takes long enough for another thread to work in the meantime, because acquiring Python's lock again costs more
@@ -76,12 +76,12 @@ class EqualityDeleteSet:
         self.sequence_numbers = sequence_numbers[order]
         self.columns = [column.take(pa.array(order)) for column in columns]
         self._keep_newest()
-        bits = min(_MOST_FLAG_BITS, max(10, (len(self.hashes) * _BUCKETS_PER_KEY).bit_length()))
+        bits = min(_MAX_FLAG_BITS, max(10, (len(self.hashes) * _BUCKETS_PER_KEY).bit_length()))
         self.bucket_shift = np.uint64(64 - bits)
         buckets = np.bincount(self.hashes >> self.bucket_shift, minlength=1 << bits)
         self.firsts = np.zeros(len(buckets) + 1, np.int32 if len(self.hashes) < 1 << 31 else np.int64)
         np.cumsum(buckets, out=self.firsts[1:])
-        bits = min(_MOST_FLAG_BITS, bits + (_FLAGS_PER_BUCKET - 1).bit_length())
+        bits = min(_MAX_FLAG_BITS, bits + (_FLAGS_PER_BUCKET - 1).bit_length())
         self.flag_shift = np.uint64(64 - bits)
         self.low_bits = np.uint64((1 << bits) - 1)
         self.flags = np.zeros(1 << bits, bool)

@@ -27,7 +27,7 @@ from spec_ref.data_types.types import FixedType, Type, is_primitive, kind
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.entry_problems import SNAPSHOT_RULE, entry_problems
-from spec_ref.manifests.rules import CONTENTS_OF, EntryContext, broken_rules
+from spec_ref.manifests.rules import CONTENTS_BY_MANIFEST, EntryContext, broken_rules
 
 _FORMATS = {form for format_ in FileFormat for form in (format_.value, format_.name)}
 _REQUIRED = ("file_path", "file_format", "partition", "record_count", "file_size_in_bytes")
@@ -106,7 +106,7 @@ def suspect_entries(columns: ManifestColumns, context: EntryContext, types: Mapp
 
 
 def _suspicious(columns: ManifestColumns, context: EntryContext, types: Mapping[int, Type]) -> Mask:
-    allowed = np.isin(columns.content, [int(content) for content in CONTENTS_OF[context.content]])
+    allowed = np.isin(columns.content, [int(content) for content in CONTENTS_BY_MANIFEST[context.content]])
     wrong: Mask = ~allowed if DELETE_FILES.is_supported(context.version) else columns.content != FileContent.DATA
     added, deleted = columns.status == EntryStatus.ADDED, columns.status == EntryStatus.DELETED
     for attribute in _REQUIRED:

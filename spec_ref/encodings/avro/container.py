@@ -31,7 +31,7 @@ SYNC_LENGTH = 16
 SCHEMA_KEY = "avro.schema"
 CODEC_KEY = "avro.codec"
 
-MOST_PACKED = 2
+MAX_COMPRESSION_OVERHEAD = 2
 """The compressed bytes of a block are at most this many times the limit of its decompressed bytes."""
 
 DEFLATE_RATIO = 1032
@@ -118,7 +118,7 @@ class Container:
             found=f"{block.size} bytes",
             expected=f"at most {limit} bytes",
         )
-        if block.size > MOST_PACKED * limit:  # before it is read
+        if block.size > MAX_COMPRESSION_OVERHEAD * limit:  # before it is read
             raise too_large
         packed = self.data[block.start : block.start + block.size]
         try:

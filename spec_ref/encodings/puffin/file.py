@@ -371,7 +371,7 @@ def deletion_vector_faults(blob: BlobMetadata) -> Iterable[SpecError]:
             )
 
 
-_LONGEST_COUNT = 19
+_MAX_COUNT_DIGITS = 19
 """Digits of the largest long."""
 
 
@@ -388,6 +388,6 @@ def is_count(text: str | None) -> bool:
         text is not None
         and text.isascii()
         and text.isdigit()
-        and len(text) <= _LONGEST_COUNT
+        and len(text) <= _MAX_COUNT_DIGITS
         and (text == "0" or text[0] != "0")
     )

@@ -43,10 +43,10 @@ LOCKSTEP_WIDTH = 256
 """The least number of blocks for which lockstep is faster than one object at a time."""
 
 SAMPLES = 32
-LEAST_ANCHOR = 5
+MIN_ANCHOR_LENGTH = 5
 """The least length of the start of a string that is searched for: that of ``/a/b/`` or ``s3://``."""
 
-MOST_LOOKALIKES = 8
+MAX_LOOKALIKES = 8
 """At most this many strings for each object may begin as anchors do; otherwise anchors are not used."""
 
 MAX_FOOTPRINT = 1 << 20
@@ -153,7 +153,7 @@ class Layout:
         buffer, starts, ends, counts = self._open_buffer(parts)
         for start in self.way.anchors(parts):
             strings, sizes = _occurrences(buffer, start)
-            if total <= len(strings) <= MOST_LOOKALIKES * total:
+            if total <= len(strings) <= MAX_LOOKALIKES * total:
                 break
         else:
             return None
@@ -310,7 +310,7 @@ class _Way:
         same = next((place for place, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
         start = low[:same]
         start = start[: start.rfind(b"/") + 1] or start
-        while len(start) >= LEAST_ANCHOR:
+        while len(start) >= MIN_ANCHOR_LENGTH:
             yield start
             start = start[: start.rfind(b"/", 0, len(start) - 1) + 1]
 

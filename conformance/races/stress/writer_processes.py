@@ -1,7 +1,7 @@
-"""A process that forks writers and kills them: ``python -m conformance.races.stress.herd PLAN``, with a plan as JSON.
+"""A process that forks writers and kills them: ``python -m conformance.races.stress.writer_processes PLAN``.
 
-The client is already imported, so a writer starts at once. Commands are lines on standard input, and each is
-answered with a line of JSON. When the input ends, as it does if the tool is killed, all writers are killed.
+The plan is JSON. The client is already imported, so a writer starts at once. Commands are lines on standard input, and
+each is answered with a line of JSON. When the input ends, as it does if the tool is killed, all writers are killed.
 """
 
 from __future__ import annotations
@@ -134,15 +134,15 @@ def _client(name: str) -> Callable[[Work], CatalogClient]:
 def main() -> None:
     """Run the commands on standard input until it ends."""
     plan = Work(**json.loads(sys.argv[1]))
-    herd = WriterProcesses(plan, _client(plan.client))
+    writers = WriterProcesses(plan, _client(plan.client))
     print(json.dumps({"ready": True}), flush=True)
     try:
         for line in iter(sys.stdin.readline, ""):
             command = json.loads(line)
-            answer = getattr(herd, command["do"])(*command["with"])
+            answer = getattr(writers, command["do"])(*command["with"])
             print(json.dumps(answer), flush=True)
     finally:
-        herd.end()
+        writers.end()
 
 
 if __name__ == "__main__":
