@@ -29,15 +29,15 @@ def classes() -> Iterator[type]:
 
 
 NO_VALUES = {
-    "columnar.encodings.variant.shredding._Dictionary": "what is made of a column while it is read",
-    "columnar.scan_planning.planner._Scan": "a scan that is going on",
+    "columnar.encodings.variant.shredding._Dictionary": "the parts of a column while it is read",
+    "columnar.scan_planning.planner._Scan": "a scan in progress",
     "encodings.avro.container.Container": "an opened file",
     "manifests.manifest.Header": "text of an opened file",
-    "columnar.scan_planning.planner._Filter": "remembers what it made of partition specs",
-    "data_files.orc_footer.Stripe": "what is made of a file while it is read",
-    "data_files.row_writer.FileLayout": "what is made of a file while it is written",
+    "columnar.scan_planning.planner._Filter": "caches filters of partition specs",
+    "data_files.orc_footer.Stripe": "the parts of a file while it is read",
+    "data_files.row_writer.FileLayout": "the parts of a file while it is written",
     "requirements.Requirement": "a row of the register, which is looked up by its code",
-    "requirements.Source": "a row of the register",
+    "requirements.SourceDocument": "a row of the register",
     "requirements.Sources": "the register",
     "table_metadata.legacy_json.LegacyContentFile": "JSON that the spec removed",
 }
