@@ -115,12 +115,14 @@ def operations(
     """
 
     def write(args: Arguments) -> object:
-        given = _required(_required(args, "script", dict), "operations", list, "/script")
+        given = _operations(_required(args, "script", dict), "/script")
+        if not given:
+            raise Invalid("/script/operations: expected the operation create at least; found none")
         with make(_required(args, "table", str), given) as writer:
             return follow(writer, given, name)
 
     def change(args: Arguments) -> object:
-        given, location = _required(args, "operations", list), _required(args, "table", str)
+        given, location = _operations(args), _required(args, "table", str)
         if not os.path.isfile(local_path(location)):
             raise Invalid(f"{location}: no such metadata file")
         with make(None, given) as writer:
@@ -128,6 +130,19 @@ def operations(
             return follow(writer, given, name, args.get("history", ()))
 
     return {"table.write": write, "table.change": change}
+
+
+def _operations(given: Arguments, place: str = "") -> list[Json]:
+    """Return the operations of a request or script.
+
+    Raises:
+        Invalid: they are missing, or one of them is not an object with a name.
+    """
+    found: list[Json] = _required(given, "operations", list, place)
+    for index, operation in enumerate(found):
+        if not isinstance(operation, dict) or not isinstance(operation.get("op"), str):
+            raise Invalid(f"{place}/operations/{index}: expected an object with the string op; found {operation!r}")
+    return found
 
 
 FORMS: dict[type, str] = {str: "a string", list: "a list", dict: "an object"}

@@ -209,6 +209,18 @@ def test_what_is_refused_leaves_the_table_as_it_was(name: str, tmp_path: Path) -
         ("table.write", {"table": "t", "script": []}, "/script: expected an object"),
         ("table.write", {"table": "t", "script": {}}, "/script/operations is missing"),
         ("table.write", {"script": {"operations": [CREATE]}}, "/table is missing"),
+        (
+            "table.write",
+            {"table": "t", "script": {"operations": []}},
+            "/script/operations: expected the operation create",
+        ),
+        ("table.write", {"table": "t", "script": {"operations": [CREATE, 7]}}, "/script/operations/1: expected an obj"),
+        (
+            "table.write",
+            {"table": "t", "script": {"operations": [{"op": []}]}},
+            "/script/operations/0: expected an obj",
+        ),
+        ("table.change", {"table": "t", "operations": [{}]}, "/operations/0: expected an object with the string op"),
     ],
 )
 def test_a_request_without_what_it_needs_is_refused_with_the_place(operation: str, args: Json, place: str) -> None:
