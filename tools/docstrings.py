@@ -185,9 +185,9 @@ def dead_references(module: ast.Module, root: Path = ROOT) -> Iterator[tuple[int
                     yield node.lineno, f"there is no {name}"
 
 
-def all_problems(root: Path = ROOT) -> list[str]:
+def all_problems() -> list[str]:
     """Return the problems of every module of ``spec_ref``, as ``path:line: what is missing``."""
-    trees = {path: ast.parse(path.read_text()) for path in sorted((root / "spec_ref").rglob("*.py"))}
+    trees = {path: ast.parse(path.read_text()) for path in sorted((ROOT / "spec_ref").rglob("*.py"))}
     factories = error_factories(list(trees.values()))
     methods = {
         function.name
@@ -196,9 +196,9 @@ def all_problems(root: Path = ROOT) -> list[str]:
         if owner is not None and ast.get_docstring(function)
     }
     return [
-        f"{path.relative_to(root)}:{line}: {problem}"
+        f"{path.relative_to(ROOT)}:{line}: {problem}"
         for path, tree in trees.items()
-        for line, problem in (*problems(tree, factories, methods), *dead_references(tree, root))
+        for line, problem in (*problems(tree, factories, methods), *dead_references(tree, ROOT))
     ]
 
 

@@ -20,7 +20,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import VIOLATED, Harness
 from conformance.properties.metamorphic_properties import PROPERTIES, Property
-from conformance.properties.script_maker import REFUSED, SMALL, Size
+from conformance.properties.script_maker import REFUSED, SMALL
 from conformance.properties.script_shrinking import smaller
 from conformance.properties.scripts import Maker, is_valid_script
 from conformance.properties.searching import add_operations, drawn_maker, search
@@ -69,19 +69,17 @@ class MetamorphicResults:
     counterexamples: tuple[Counterexample, ...]
 
 
-def make_property_script(
-    prop: Property, seed: int, exclude: frozenset[str] = frozenset(), size: Size = SMALL
-) -> Json | None:
+def make_property_script(prop: Property, seed: int, exclude: frozenset[str] = frozenset()) -> Json | None:
     """Generate the script of a property and a seed; None if the property does not apply to the table."""
     left_out = exclude | prop.exclude | {REFUSED}
     if left_out >= {"v1", "v2", "v3"}:
         return None
     for attempt in range(ATTEMPTS):
         chance = Chance(random.Random(f"{prop.name} {seed} {attempt}"), left_out, nulls=0 if "null" in exclude else 0.2)
-        maker = Maker(chance, size)
+        maker = Maker(chance, SMALL)
         maker.create()
-        last = maker.draw.randint(1, size.operations - 2)
-        for _ in range(2 * size.operations):
+        last = maker.draw.randint(1, SMALL.operations - 2)
+        for _ in range(2 * SMALL.operations):
             if len(maker.operations) <= last:
                 maker.add(maker.pick())
         if _ended(prop, maker):
@@ -94,13 +92,13 @@ def _ended(prop: Property, maker: Maker) -> bool:
     return any(prop.end(maker) for _ in range(4)) and prop.fits(maker.operations)
 
 
-def property_scripts(prop: Property, exclude: frozenset[str], size: Size = SMALL) -> Any:
+def property_scripts(prop: Property, exclude: frozenset[str]) -> Any:
     """Return the strategy of the scripts of a property; it draws None if the property does not apply to the table."""
 
     @st.composite
     def drawn(draw: Callable[[Any], Any]) -> Json | None:
-        maker = drawn_maker(draw, exclude | prop.exclude | {REFUSED}, size)
-        add_operations(draw, maker, size.operations - 2)
+        maker = drawn_maker(draw, exclude | prop.exclude | {REFUSED}, SMALL)
+        add_operations(draw, maker, SMALL.operations - 2)
         return maker.script if _ended(prop, maker) else None
 
     return drawn()

@@ -215,8 +215,6 @@ _deletion, _is_deletion = _ends("delete", "delete-equal")
 _upgrade, _is_upgrade = _ends("upgrade")
 _overwriting, _is_overwriting = _ends("overwrite")
 
-_ANY_BUT_NEWEST = frozenset({"v3"})
-
 PROPERTIES: dict[str, Property] = {
     prop.name: prop
     for prop in (

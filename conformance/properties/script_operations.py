@@ -113,10 +113,10 @@ def _inner_paths(type_: Json, prefix: str) -> Iterator[tuple[str, Op, Sequence[O
                 yield from _inner_paths(type_[part], f"{prefix}{part}.")
 
 
-def _named_types(fields: Sequence[Op], prefix: str = "") -> Iterator[tuple[str, Json, bool]]:
+def _named_types(fields: Sequence[Op]) -> Iterator[tuple[str, Json, bool]]:
     """Yield the full name of every field, element, key and value, its type, and whether it is inside a list or map."""
     for one in fields:
-        yield from _inner_types(prefix + one["name"], one["type"], inside=False)
+        yield from _inner_types(one["name"], one["type"], inside=False)
 
 
 def _inner_types(name: str, type_: Json, *, inside: bool) -> Iterator[tuple[str, Json, bool]]:

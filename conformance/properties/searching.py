@@ -97,9 +97,9 @@ def _integers(below: int) -> Any:
     return hypothesis().strategies.integers(0, below - 1)
 
 
-def drawn_chance(draw: Callable[[Any], Any], exclude: frozenset[str], nulls: float = 0.2) -> Chance:
+def drawn_chance(draw: Callable[[Any], Any], exclude: frozenset[str]) -> Chance:
     """Return a source of types, values and predicates whose choices Hypothesis draws; arguments as for `Chance`."""
-    return Chance(Choices(lambda below: int(draw(_integers(below)))), exclude, nulls=0 if "null" in exclude else nulls)
+    return Chance(Choices(lambda below: int(draw(_integers(below)))), exclude, nulls=0 if "null" in exclude else 0.2)
 
 
 def drawn_maker(draw: Callable[[Any], Any], exclude: frozenset[str], size: Size) -> Maker:

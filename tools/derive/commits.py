@@ -14,8 +14,6 @@ Change = dict[str, Any]
 Table = dict[str, Any]
 
 COMMITTED, CONFLICT = "committed", "conflict"
-PROPERTY_PREFIX = "race."
-
 
 PARTITIONED_BY = {"part": ["part"], "score": ["score"], "nothing": []}
 """The fields of the first partition spec, by the name of the partitioning."""

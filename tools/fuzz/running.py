@@ -195,9 +195,9 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit:
     return attempts.end()
 
 
-def fuzzed(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:
+def fuzzed(target: Target, seconds: float, seed: int, limit: float = SECONDS) -> Outcome:
     """Run `fuzz` in a separate process; it is a finding if the process hangs or dies."""
-    status, found = run_forked(lambda: fuzz(target, seconds, seed, memory, limit), 3 * seconds + 120)
+    status, found = run_forked(lambda: fuzz(target, seconds, seed, limit=limit), 3 * seconds + 120)
     if status == DONE:
         outcome: Outcome = found
         return outcome

@@ -442,14 +442,11 @@ class JavaTable(SparkTable):
         self.say(f"Java: write the equality-delete file {path} of {rows} by {columns} in {partition or 'no partition'}")
         return writer.toDeleteFile()
 
-    def position_delete(
-        self, format_: str, positions: list[tuple[Any, int]], spec: Any = None, partition: Any = None
-    ) -> Any:
+    def position_delete(self, format_: str, positions: list[tuple[Any, int]]) -> Any:
         """Write a position delete file; positions are pairs of a data file and a position."""
         table = self.java()
-        spec = spec or table.spec()
         out, path = self._out("position", format_)
-        writer = self.factory(format_).newPositionDeleteWriter(out, spec, self.partition(spec, partition))
+        writer = self.factory(format_).newPositionDeleteWriter(out, table.spec(), None)
         class_ = self.session.iceberg.deletes.PositionDelete
         for file, position in positions:
             delete = class_.create()

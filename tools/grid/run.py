@@ -134,10 +134,10 @@ def outcomes(chosen: Iterable[Cell], tables: Iterable[str] = TABLES) -> Outcomes
     return found
 
 
-def every_outcome(processes: int = 2) -> Outcomes:
+def every_outcome() -> Outcomes:
     """Return the outcomes of all cells in all tables."""
     found: Outcomes = {cell: {} for cell in cells()}
-    with concurrent.futures.ProcessPoolExecutor(processes) as pool:
+    with concurrent.futures.ProcessPoolExecutor(max_workers=2) as pool:
         for tables in (TABLES, MORE_TABLES):
             chosen = [cell for cell, shown in found.items() if tables is TABLES or not shown]
             for part in pool.map(_of_table, tables, [chosen] * len(tables)):

@@ -91,7 +91,6 @@ def plan_write(
     metadata: TableMetadata,
     *,
     lineage: bool = False,
-    file_format: FileFormat | None = None,
     target_bytes: int | None = None,
     write_id: str | None = None,
 ) -> WritePlan:
@@ -101,7 +100,6 @@ def plan_write(
         metadata: the table.
         lineage: whether the rows bring ``_row_id`` and ``_last_updated_sequence_number``, as rows from other files do
             (LIN009); without effect if the version has no row lineage.
-        file_format: the format of the files; by default that of the table's properties.
         target_bytes: the target size of files; by default that of the table's properties.
         write_id: a unique name for the write.
 
@@ -114,7 +112,7 @@ def plan_write(
     if lineage and has_row_ids(metadata):
         schema = attrs.evolve(schema, fields=(*schema.fields, ROW_ID, LAST_UPDATED))  # type: ignore[misc]
     order = metadata.default_sort_order
-    format_ = file_format or _format(metadata.properties, FORMAT)
+    format_ = _format(metadata.properties, FORMAT)
     return WritePlan(
         schema=schema,
         sources=metadata.current_schema,
