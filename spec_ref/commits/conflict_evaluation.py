@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate, evaluate
-from spec_ref.expressions.metrics_evaluation import Metrics, evaluate_metrics
+from spec_ref.expressions.metrics_evaluation import evaluate_metrics
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.stats_evaluation import StatsOutcome
 from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.manifests.metrics import column_metrics
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.table_metadata.metadata import TableMetadata
-
-_METRICS = tuple(attribute.name for attribute in attrs.fields(Metrics))  # type: ignore[arg-type]
 
 
 def bound_filter(predicate: Any, metadata: TableMetadata) -> BoundPredicate:
@@ -53,8 +50,7 @@ def evaluate_file(predicate: BoundPredicate, data_file: DataFile, spec: Partitio
         SpecError: the codes of `spec_ref.expressions.metrics_evaluation.evaluate_metrics` and
             `spec_ref.expressions.projection.project`.
     """
-    metrics = Metrics(**{name: getattr(data_file, name) for name in _METRICS})
-    by_metrics = evaluate_metrics(predicate, metrics)
+    by_metrics = evaluate_metrics(predicate, column_metrics(data_file))
     return StatsOutcome(
         might_match=by_metrics.might_match and evaluate(inclusive_projection(predicate, spec), data_file.partition),
         might_fail=by_metrics.might_fail and not evaluate(strict_projection(predicate, spec), data_file.partition),

@@ -10,6 +10,7 @@ from typing import Any
 
 from spec_ref.core.errors import SpecError, error_path
 from spec_ref.data_types.types import Type
+from spec_ref.expressions.metrics_evaluation import Metrics
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.single_value.bounds import decode_bound
 
@@ -37,3 +38,22 @@ def column_bound(data_file: DataFile, bounds: str, field_id: int, type_: Type) -
     except SpecError:
         with error_path(f"/{bounds}/{field_id}"):
             raise
+
+
+def column_metrics(data_file: DataFile) -> Metrics:
+    """Collect the counts and bounds of a file, to evaluate predicates on them.
+
+    Args:
+        data_file: a data or delete file.
+
+    Returns:
+        The metrics.
+    """
+    return Metrics(
+        record_count=data_file.record_count,
+        value_counts=data_file.value_counts,
+        null_value_counts=data_file.null_value_counts,
+        nan_value_counts=data_file.nan_value_counts,
+        lower_bounds=data_file.lower_bounds,
+        upper_bounds=data_file.upper_bounds,
+    )

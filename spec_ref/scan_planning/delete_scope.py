@@ -3,27 +3,25 @@
 A deletion vector or position delete file applies to data that is not newer than it is, in the same partition of the
 same spec; an equality delete file to data that is older, in the same partition or, if its spec is unpartitioned, in all
 partitions. `may_apply` is the rule for one delete and one data file: planning, the conflict checks of commits, the
-invariants of the race explorer and the validator call it. `mismatches` is the same rule with the reasons.
-`DeleteFileIndex` gives the same answer without comparing each delete with each data file, and
-`spec_ref.columnar.scan_planning.delete_scope` gives it for the entries of whole manifests.
+invariants of the race explorer and the validator call it. `mismatches` is the same rule with the reasons,
+and `applicable_deletes` gives the deletes of a snapshot that a task has. `spec_ref.columnar.scan_planning` gives the
+same answers faster: `delete_file_index` for many data files, `delete_scope` for the entries of whole manifests.
 """
 
 from __future__ import annotations
 
-import bisect
 import enum
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
-
-import attrs
 
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, is_primitive
 from spec_ref.expressions.bound import BoundReference
-from spec_ref.expressions.metrics_evaluation import Metrics, column_stats
+from spec_ref.expressions.metrics_evaluation import column_stats
 from spec_ref.expressions.stats_evaluation import TermStats, usable_bounds
 from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.manifests.metrics import column_metrics
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.tasks import ScanDelete
 from spec_ref.schemas.reserved_field_ids import BY_NAME
@@ -155,7 +153,7 @@ def mismatches(
     if not everywhere and partition_key(delete, delete_spec) != partition_key(data_file, spec):
         yield Mismatch.PARTITION
     if by_equality:
-        if not _may_share_rows(delete, data_file, types):
+        if not may_share_rows(delete, data_file, types):
             yield Mismatch.VALUES
     elif not _may_reference(delete, data_file.file_path):
         yield Mismatch.DATA_FILE
@@ -234,153 +232,18 @@ def check_vectors(vectors: Sequence[ScanDelete]) -> None:
         raise spec_error("DEL003", "a data file has several deletion vectors", found=found, expected="one")
 
 
-@attrs.frozen
-class _Indexed:
-    """A delete in the index."""
+def may_share_rows(delete: DataFile, data: DataFile, types: Mapping[int, Type]) -> bool:
+    """Decide whether a row may have the values of an equality delete, by counts and bounds of the compared columns.
 
-    place: int
-    """Its place among all deletes."""
+    Args:
+        delete: the equality delete file.
+        data: the data file.
+        types: the types that `column_types` returns.
 
-    delete: ScanDelete
-    result: ScanDelete
-    """The form in which `DeleteFileIndex.deletes_for` returns it."""
-
-
-@attrs.define
-class _Queue:
-    """Deletes of one scope, by their data sequence numbers."""
-
-    numbers: list[int] = attrs.field(factory=list)
-    deletes: list[_Indexed] = attrs.field(factory=list)
-
-    def add(self, indexed: _Indexed) -> None:
-        number = indexed.delete.data_sequence_number
-        at = bisect.bisect_right(self.numbers, number)
-        self.numbers.insert(at, number)
-        self.deletes.insert(at, indexed)
-
-    def at_least(self, number: int) -> list[_Indexed]:
-        return self.deletes[bisect.bisect_left(self.numbers, number) :]
-
-
-class DeleteFileIndex:
-    """The deletes of a snapshot, indexed by what they may apply to; `deletes_for` is a faster `applicable_deletes`."""
-
-    def __init__(
-        self,
-        specs: Mapping[int, PartitionSpec],
-        types: Mapping[int, Type],
-        result: Callable[[ScanDelete], ScanDelete] = lambda delete: delete,
-    ) -> None:
-        """Make an empty index.
-
-        Args:
-            specs: the table's partition specs, by id.
-            types: the types that `column_types` returns.
-            result: converts a delete to the form that `deletes_for` returns.
-        """
-        self._result = result
-        self._specs = specs
-        self._types = types
-        self._vectors: dict[str, list[_Indexed]] = {}
-        self._of_file: dict[str, _Queue] = {}
-        self._of_partition: dict[PartitionKey, _Queue] = {}
-        self._equality: dict[PartitionKey, _Queue] = {}
-        self._everywhere = _Queue()
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    @property
-    def has_equality_deletes(self) -> bool:
-        """Whether there are equality deletes, so that bounds of data files can rule deletes out."""
-        return bool(self._equality or self._everywhere.deletes)
-
-    def add(self, delete: ScanDelete) -> None:
-        """Add a delete file or deletion vector.
-
-        Args:
-            delete: the delete.
-
-        Raises:
-            SpecError: DFL020 or DFL023, as `check_delete`.
-        """
-        check_delete(delete.data_file)
-        indexed = _Indexed(self._count, delete, self._result(delete))
-        self._count += 1
-        found, spec = delete.data_file, self._specs[delete.partition_spec_id]
-        referenced = found.referenced_data_file
-        if found.content is FileContent.EQUALITY_DELETES:
-            queue = self._everywhere
-            if not spec.is_unpartitioned:
-                queue = self._equality.setdefault(partition_key(found, spec), _Queue())
-            queue.add(indexed)
-        elif found.is_deletion_vector:
-            assert referenced is not None
-            self._vectors.setdefault(referenced, []).append(indexed)
-        elif referenced is not None:
-            self._of_file.setdefault(referenced, _Queue()).add(indexed)
-        else:
-            self._of_partition.setdefault(partition_key(found, spec), _Queue()).add(indexed)
-
-    def deletes_for(self, data_file: DataFile, number: int, spec: PartitionSpec) -> tuple[ScanDelete, ...]:
-        """Select the deletes that have to be applied to a data file.
-
-        Deletes that the bounds of both files show to have nothing for the data file are left out (SCN005).
-
-        Args:
-            data_file: the data file; with its counts and bounds, if there are equality deletes.
-            number: its data sequence number.
-            spec: its partition spec.
-
-        Returns:
-            The deletes, in the order in which they were added.
-
-        Raises:
-            SpecError: DEL003 if several deletion vectors apply.
-        """
-        if not self._count:
-            return ()
-        partition = partition_key(data_file, spec)
-        found = [*self._positions(data_file, number, spec, partition), *self._equal(data_file, number, partition)]
-        found.sort(key=lambda one: one.place)
-        return tuple(one.result for one in found)
-
-    def _positions(
-        self, data_file: DataFile, number: int, spec: PartitionSpec, partition: PartitionKey
-    ) -> Iterator[_Indexed]:
-        path = data_file.file_path
-        vectors = [one for one in self._vectors.get(path, ()) if self._applies(one.delete, data_file, number, spec)]
-        check_vectors([one.delete for one in vectors])
-        if vectors:
-            yield vectors[0]  # it has all deletes of the position delete files (DEL011)
-            return
-        if path in self._of_file:
-            for one in self._of_file[path].at_least(number):
-                if self._applies(one.delete, data_file, number, spec):
-                    yield one
-        if partition in self._of_partition:
-            for one in self._of_partition[partition].at_least(number):
-                if _may_name(one.delete.data_file, path):
-                    yield one
-
-    def _applies(self, delete: ScanDelete, data_file: DataFile, number: int, spec: PartitionSpec) -> bool:
-        own = self._specs[delete.partition_spec_id]
-        return may_apply(delete.data_file, delete.data_sequence_number, own, data_file, number, spec, self._types)
-
-    def _equal(self, data_file: DataFile, number: int, partition: PartitionKey) -> Iterator[_Indexed]:
-        own = self._equality.get(partition)
-        for queue in (own, self._everywhere):
-            if queue is not None:
-                for one in queue.at_least(number + 1):
-                    if _may_share_rows(one.delete.data_file, data_file, self._types):
-                        yield one
-
-
-def _may_share_rows(delete: DataFile, data: DataFile, types: Mapping[int, Type]) -> bool:
-    """Whether a row may have the values of an equality delete, by the counts and bounds of the compared columns."""
-    left, right = file_metrics(delete), file_metrics(data)
+    Returns:
+        Whether it may (SCN005).
+    """
+    left, right = column_metrics(delete), column_metrics(data)
     for field_id in delete.equality_ids or ():
         type_ = types.get(field_id)
         if type_ is None or not is_primitive(type_):
@@ -407,11 +270,19 @@ def _may_reference(delete: DataFile, path: str) -> bool:
     """Whether position deletes or a deletion vector may be of a data file."""
     if delete.referenced_data_file is not None:
         return delete.referenced_data_file == path
-    return _may_name(delete, path)
+    return may_name(delete, path)
 
 
-def _may_name(delete: DataFile, path: str) -> bool:
-    """Whether position deletes may name a data file, by the bounds of the paths in the delete file."""
+def may_name(delete: DataFile, path: str) -> bool:
+    """Decide whether position deletes may name a data file, by the bounds of the paths in the delete file.
+
+    Args:
+        delete: the position delete file.
+        path: the location of the data file.
+
+    Returns:
+        Whether they may (SCN012).
+    """
     name = path.encode()
     lower = (delete.lower_bounds or {}).get(FILE_PATH)
     upper = (delete.upper_bounds or {}).get(FILE_PATH)
@@ -434,22 +305,3 @@ def column_types(metadata: TableMetadata) -> dict[int, Type]:
     for schema in (*metadata.schemas, metadata.current_schema):
         types |= {column.id: column.type for column in schema.columns()}
     return types
-
-
-def file_metrics(data_file: DataFile) -> Metrics:
-    """Collect the counts and bounds of a file.
-
-    Args:
-        data_file: a data or delete file.
-
-    Returns:
-        The metrics.
-    """
-    return Metrics(
-        record_count=data_file.record_count,
-        value_counts=data_file.value_counts,
-        null_value_counts=data_file.null_value_counts,
-        nan_value_counts=data_file.nan_value_counts,
-        lower_bounds=data_file.lower_bounds,
-        upper_bounds=data_file.upper_bounds,
-    )

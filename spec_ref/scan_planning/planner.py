@@ -24,8 +24,9 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import Manifest
+from spec_ref.manifests.metrics import column_metrics
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.scan_planning.delete_scope import applicable_deletes, check_delete, column_types, file_metrics
+from spec_ref.scan_planning.delete_scope import applicable_deletes, check_delete, column_types
 from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, list_manifests, read_manifests
 from spec_ref.scan_planning.partition_residual import partition_residual
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
@@ -116,7 +117,7 @@ class _Scan:
             for number, entry, left in _live_files(manifest, self.predicate, self.tolerate, data=True):
                 data_file = entry.data_file
                 with _located(manifest, number):
-                    if not might_match(left, file_metrics(data_file)):
+                    if not might_match(left, column_metrics(data_file)):
                         continue
                     if data_file.file_path in seen:
                         path = "/data_file/file_path"

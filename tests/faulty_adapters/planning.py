@@ -15,13 +15,13 @@ from spec_ref.columnar.manifests import entry_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.scan_planning import planner as columnar_planner
+from spec_ref.columnar.scan_planning.delete_file_index import DeleteFileIndex
 from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import UnknownTransform
 from spec_ref.scan_planning import delete_scope, manifest_selection, planner
-from spec_ref.scan_planning.delete_scope import DeleteFileIndex
 from spec_ref.scan_planning.manifest_selection import ManifestSelection
 from tests.faulty_adapters import Fault, Operation
 
@@ -131,7 +131,7 @@ def _current_spec(right: Rule) -> Rule:
 
 
 def _only_lists(right: Rule) -> Rule:
-    return lambda snapshot, *more: () if snapshot.manifest_list is None else right(snapshot, *more)
+    return lambda snapshot, *more, **given: () if snapshot.manifest_list is None else right(snapshot, *more, **given)
 
 
 def _current_schema(right: Rule) -> Rule:
@@ -179,7 +179,7 @@ FAULTS = tuple(
         "spec-zero-everywhere": _unpartitioned(lambda spec: spec.spec_id == 0),
         "void-is-partitioned": _unpartitioned(lambda spec: not spec.fields),
         "offsets-ignored": _offsets_ignored,
-        "cut-paths-taken-exactly": replaced(delete_scope, "_may_name", _by_exact_path),
+        "cut-paths-taken-exactly": replaced(delete_scope, "may_name", _by_exact_path),
         "deletes-of-null-lost": replaced(delete_scope, "_may_share", _without_nulls),
         "deletes-lost-by-filters": replaced(
             planner, "might_match", lambda _: lambda predicate, _metrics: predicate == TRUE

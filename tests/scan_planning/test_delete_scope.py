@@ -15,6 +15,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from planned_tables import Table, added, data_file
 
+from spec_ref.columnar.scan_planning.delete_file_index import DeleteFileIndex
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import DOUBLE, LONG, STRING, NestedField
@@ -23,7 +24,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.scan_planning import planner
-from spec_ref.scan_planning.delete_scope import FILE_PATH, DeleteFileIndex, may_apply
+from spec_ref.scan_planning.delete_scope import FILE_PATH, may_apply
 from spec_ref.scan_planning.tasks import ScanDelete
 from spec_ref.schemas.schema import Schema
 from spec_ref.single_value.binary import to_binary

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from spec_ref.columnar.expressions.metrics_evaluation import matching_files
 from spec_ref.columnar.manifests.batched_manifests import batched_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
+from spec_ref.columnar.scan_planning.delete_file_index import DeleteFileIndex
 from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter, PartitionSelection
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import evolve
@@ -25,7 +26,7 @@ from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.scan_planning.delete_scope import DeleteFileIndex, column_types
+from spec_ref.scan_planning.delete_scope import column_types
 from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, list_manifests, read_manifests
 from spec_ref.scan_planning.planner import (
     NUMBERS,
@@ -119,7 +120,7 @@ class _Scan:
     def tasks(self, snapshot: Snapshot | None) -> Iterator[FileScanTask]:
         if snapshot is None:
             return
-        listed = list_manifests(snapshot, self.specs, self.read_file)
+        listed = list_manifests(snapshot, self.specs, self.read_file, format_version=self.metadata.format_version)
         data = self.rows.manifests(listed, ManifestContent.DATA, snapshot.manifest_list)
         deletes = self.deletes.manifests(listed, ManifestContent.DELETES, snapshot.manifest_list)
         if not data:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from spec_ref.columnar.scan_planning.delete_file_index import DeleteFileIndex
 from spec_ref.data_types.types import INT, LONG, NestedField, StructType
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
-from spec_ref.scan_planning.delete_scope import DeleteFileIndex
 from spec_ref.scan_planning.rows import RecordFile, TableRowReader, Values
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 from spec_ref.schemas.column_projection import WrittenColumns
