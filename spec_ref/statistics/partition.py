@@ -225,40 +225,10 @@ _COUNTS = frozenset(f"STA{number:03}" for number in range(19, 28))
 """The requirements of the fields that count or measure."""
 
 
-def check_rows(
-    rows: Iterable[PartitionStatistics], partition: StructType, version: FormatVersion
-) -> Iterator[Violation]:
-    """Check the rows of a file that a writer of a format version wrote.
-
-    Reported are fields that the version requires and a reader treats as optional, because files of an older version may
-    stay after an upgrade; rows out of order (STA030); and repeated partitions (STA038).
-
-    Args:
-        rows: the rows, in the order of the file.
-        partition: the unified partition type.
-        version: the format version of the table.
-
-    Yields:
-        Each violation, with the index of the row in its path.
-    """
-    seen: set[Any] = set()
-    previous = None
-    for place, row in enumerate(rows):
-        key = _tuple_key(partition, row.partition)
-        yield from check_row(row, f"/{place}", version)
-        if key in seen:
-            message, path = "the partition has a second row", f"/{place}/partition"
-            yield spec_error("STA038", message, found=dict(row.partition), path=path, aspect="repeated").violation
-        elif previous is not None and key < previous:
-            yield _unsorted(row, f"/{place}")
-        seen.add(key)
-        previous = key
-
-
 def check_order(
     first: PartitionStatistics, second: PartitionStatistics, partition: StructType, path: str
 ) -> Iterator[Violation]:
-    """Check the order of two neighbouring rows (STA030), as `check_rows` does.
+    """Check the order of two neighbouring rows (STA030); rows of one partition are in order.
 
     Args:
         first: the earlier row.
@@ -270,13 +240,8 @@ def check_order(
         The violation of STA030, if the later row sorts first.
     """
     if _tuple_key(partition, second.partition) < _tuple_key(partition, first.partition):
-        yield _unsorted(second, path)
-
-
-def _unsorted(row: PartitionStatistics, path: str) -> Violation:
-    """The violation of a row that should be before its predecessor."""
-    message, path = "the rows are not sorted by partition", f"{path}/partition"
-    return spec_error("STA030", message, found=dict(row.partition), path=path).violation
+        message, place = "the rows are not sorted by partition", f"{path}/partition"
+        yield spec_error("STA030", message, found=dict(second.partition), path=place).violation
 
 
 def check_row(row: PartitionStatistics, path: str, version: FormatVersion) -> Iterator[Violation]:
