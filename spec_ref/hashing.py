@@ -2,7 +2,7 @@
 
 The hash is Murmur3, x86 variant, 32 bits, seeded with 0 (HSH001). What is hashed is the binary single value of a few
 types and an 8-byte little-endian integer for all others: the appendix writes ``hashInt`` for dates and booleans, but
-its own test values come out only when that integer is widened, so ``hashInt(v)`` is ``hashLong(v)`` (contradiction A2).
+its own test values result only if that integer is widened, so ``hashInt(v)`` is ``hashLong(v)`` (contradiction A2).
 """
 
 from __future__ import annotations

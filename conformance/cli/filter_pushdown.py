@@ -54,7 +54,7 @@ def filter_pushdown(
         keep: The folder for tables that fail.
         max_failures: Stop after this many failures.
         start_timeout: Seconds that the adapter may take to start.
-        timeout: Seconds that it may take to answer one request.
+        timeout: Seconds that the adapter may take to answer one request.
         format: Text for people, or JSON.
     """
     unknown = sorted(set(exclude) - tables.EXCLUDABLE)

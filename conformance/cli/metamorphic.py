@@ -63,7 +63,7 @@ def metamorphic(
         max_failures: Stop after this many failures of a property.
         replay: Run only the property and script of this file.
         start_timeout: Seconds that an adapter may take to start.
-        timeout: Seconds that it may take to answer one request.
+        timeout: Seconds that the adapter may take to answer one request.
         format: Text for people, or JSON.
     """
     every = metamorphic_properties.PROPERTIES

@@ -88,7 +88,7 @@ def play(
         changes: The change of each writer, as race list names them; read for a reader.
         format_version: The format version of the table: 1, 2 or 3.
         table: The kind of table: metastore or file-system.
-        fixture: The table that is changed, as race list names it.
+        fixture: The table to change, as named by race list.
         faults: The most faults in one schedule.
         kind: Only faults of this kind. May be repeated.
         schedule: Run only this schedule: writers by number, with the fault that happens to the step, as in
@@ -151,7 +151,7 @@ def explore(
         format_version: Only tables of this format version. May be repeated.
         table: Only this kind of table: metastore or file-system. May be repeated.
         suite: Only pairs, triples or readers. May be repeated.
-        fixture: Only this table, as race list names it. May be repeated.
+        fixture: Only this table, as named by race list. May be repeated.
         faults: The most faults in one schedule of a pair.
         thorough: Run every suite on every fixture, with every kind of fault; let three writers crash and lose
             replies; and check the bytes of every file. By default only pairs run on all fixtures, and on all but the

@@ -72,7 +72,7 @@ def relay(
         replay: Run only the relay of this file.
         report: html:FILE writes a page that shows which engine can work on after which other.
         start_timeout: Seconds that an engine may take to start.
-        timeout: Seconds that it may take to answer one request; four times as many for a step.
+        timeout: Seconds that an adapter may take to answer one request; four times as many for a step.
         format: Text for people, or JSON.
     """
     if not adapter:

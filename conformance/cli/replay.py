@@ -49,7 +49,7 @@ def replay(
         adapter: As for run.
         vectors_: A folder of vectors to use instead of those that come with the tool.
         start_timeout: Seconds that the adapter may take to start.
-        timeout: Seconds that it may take to answer.
+        timeout: Seconds that the adapter may take to answer.
         format: Text for people, or JSON.
     """
     folder = vectors_ or vectors.shipped()

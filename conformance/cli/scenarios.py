@@ -87,8 +87,8 @@ def scenarios(
             default, several-changes (in one operation), evolve-nested, evolve-items (of lists and maps), metrics,
             codecs, small-files, delete-format, remove-properties, branch-writes, empty-overwrite, or refused
             (operations that the spec forbids). May be repeated.
-        expect: known-deviations, a file of the same form, or none: scripts that fail as it says are counted
-            separately, and pass.
+        expect: known-deviations, a file of the same form, or none: listed failures are counted separately and do not
+            fail the run.
         reads: Let the adapter also read its own tables, if it can.
         replay: Run only the script of this file.
         keep: The folder for scripts that fail; a new temporary folder by default.
@@ -96,7 +96,7 @@ def scenarios(
             Several runs with different seeds may share it, even at the same time.
         max_failures: Stop after this many different failures.
         start_timeout: Seconds that the adapter may take to start.
-        timeout: Seconds that it may take to answer one request.
+        timeout: Seconds that the adapter may take to answer one request.
         format: Text for people, or JSON.
     """
     left_out = _features_to_exclude(exclude, versions)

@@ -139,7 +139,7 @@ class Maker(ScriptMaker):
         return next(name for name, place in zip(names, places, strict=True) if at < place)
 
     def unsupported_here(self) -> set[str]:
-        """Return the operations that are left out on tables with a certain feature, as in ``time+delete``."""
+        """Return the operations that are left out on tables with a feature, as in ``time+delete``."""
         pairs = [pair.split(TOGETHER) for pair in self.chance.exclude if TOGETHER in pair]
         if not pairs:
             return set()

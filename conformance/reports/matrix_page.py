@@ -21,7 +21,7 @@ from conformance.reports.pages import render_page
 
 MEANINGS = {
     "passed": "reads all rows correctly",
-    "known": "fails, as is known",
+    "known": "fails for a known reason",
     "failed": "returns wrong rows",
     "rejected": "refuses the table",
     "crashed": "dies or does not answer",

@@ -88,7 +88,7 @@ def explain_error(name: str, error: str) -> str:
 
 @attrs.frozen
 class Name:
-    """What a location says of a catalog."""
+    """The catalog and the table that a location names."""
 
     catalog: str
     table: str
@@ -111,7 +111,7 @@ class Name:
 
 
 def parse_location(location: str) -> Name | None:
-    """What a location says of a catalog; None for one that is not of a catalog.
+    """Return the catalog and the table that a location names; None if the location is not in a catalog.
 
     Args:
         location: as it was given; ``catalog:NAME`` alone means all tables.

@@ -42,7 +42,7 @@ class Local:
         *,
         isolated: bool = False,
     ) -> None:
-        """Make the engine.
+        """Make the backend.
 
         Args:
             workers: the number of processes; 1 checks in this process, unless `isolated`.

@@ -66,7 +66,7 @@ def open_puffin(data_file: DataFile, read: Callable[[str], bytes] = read_bytes) 
 
 
 def puffin_writer(data_file: DataFile) -> str | None:
-    """Return what the Puffin file of a vector says of its writer; None if it says nothing or cannot be read."""
+    """Return the writer that the Puffin file of a vector names; None if it names none or cannot be read."""
     try:
         data, _, _ = open_puffin(data_file)
         created_by: str | None = read_puffin(data).properties.get("created-by")

@@ -1,1 +1,1 @@
-"""Expressions: predicates over rows, and what they say of files (Iceberg Expressions; Scan Planning)."""
+"""Expressions: predicates over rows, and their evaluation for whole files (Iceberg Expressions; Scan Planning)."""

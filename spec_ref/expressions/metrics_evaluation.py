@@ -136,7 +136,7 @@ def _bound(type_: Type, bounds: Mapping[int, bytes] | None, field_id: int, path:
 
 
 class PartitionSummary(Protocol):
-    """What a `spec_ref.manifest_lists.manifest_file.FieldSummary` says of a partition field."""
+    """The summary of a partition field, such as a `spec_ref.manifest_lists.manifest_file.FieldSummary`."""
 
     @property
     def contains_null(self) -> bool:

@@ -23,7 +23,7 @@ class EntryStatus(enum.IntEnum):
 
 @record(kw_only=True)
 class ManifestEntry:
-    """A file, and when it was added or deleted."""
+    """A file, and the snapshot and sequence numbers with which it was added or deleted."""
 
     status: EntryStatus = spec_field(
         "status", id=0, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN011", type=EnumAsInt(EntryStatus)

@@ -15,7 +15,7 @@ from spec_ref.json.wire_types import LONG, STRING, RecordOf
 
 @record(kw_only=True)
 class SnapshotLogEntry:
-    """When a snapshot became the current one."""
+    """The time at which a snapshot became the current one."""
 
     timestamp_ms: int = spec_field(
         "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD031", type=LONG

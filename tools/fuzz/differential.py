@@ -126,7 +126,7 @@ def differences(engine: str, process: Process, op: str, examples: int, seed_: in
 
 
 def main(arguments: list[str]) -> int:
-    """Ask the engines; return 1 if there is an unknown difference."""
+    """Query the engines; return 1 if there is an unknown difference."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz.differential", description=__doc__)
     parser.add_argument("operations", nargs="*", help=f"of {', '.join(QUESTIONS)}; all where none is given")
     parser.add_argument("--engine", action="append", help=f"of {', '.join(ENGINES)}; all where none is given")

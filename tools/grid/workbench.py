@@ -86,7 +86,7 @@ class Manifest(AvroFile):
         """What the header said of the schema at first."""
 
         self.pinned = False
-        """Whether the list keeps what it says of the manifest."""
+        """Whether the list keeps its fields about the manifest."""
 
     @property
     def files(self) -> list[dict[str, Any]]:

@@ -148,7 +148,7 @@ def covered(preloaded: Preloaded) -> Coverage:
         for case in _COVERAGE[0].wrong:
             if case.startswith("first:"):
                 continue  # the reference chose a different outcome
-            print(f"without any mutation, {case} does not come out as it should: it is left out", file=sys.stderr)
+            print(f"without any mutation, {case} does not have its expected result: it is left out", file=sys.stderr)
     return _COVERAGE[0]
 
 
