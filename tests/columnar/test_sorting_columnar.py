@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -11,9 +12,9 @@ from arrow_layouts import layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.columnar.sorting.comparator import compare_neighbours
+from spec_ref.columnar.sorting.comparator import compare_neighbours, float_sort_keys
 from spec_ref.partitioning.transforms import Identity
-from spec_ref.sorting.comparator import compare_values
+from spec_ref.sorting.comparator import compare_values, float_sort_key
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField
 
 FIELDS = [
@@ -41,3 +42,10 @@ COLUMNS = st.one_of(
 def test_neighbours_are_compared_as_the_definition_says(field: SortField, column: Any, data: st.DataObject) -> None:
     wanted = [compare_values(field, one, two) for one, two in pairwise(column.to_pylist())]
     assert compare_neighbours(field, data.draw(layouts(column, wider=True))).tolist() == wanted
+
+
+@settings(max_examples=100)
+@given(st.lists(st.floats() | st.sampled_from([math.copysign(math.nan, -1), -0.0, 0.0, math.nan])))
+def test_floats_have_the_keys_of_the_definition(values: list[float]) -> None:  # SRT003, -NaN first
+    keys = float_sort_keys(pa.array(values, pa.float64()))
+    assert keys.tolist() == [float_sort_key(value) for value in values]
