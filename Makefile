@@ -79,7 +79,7 @@ mutants: $(READY)    ## hold every mutant of the reference against the vectors a
 	nice -n 15 $(BIN)/python -m tools.mutants run
 	nice -n 15 $(BIN)/python -m tools.mutants.sequences
 
-proofs: $(READY)    ## prove theorems about the code of spec_ref with a solver (minutes of one core)
+proofs: $(READY)    ## prove theorems about the code of spec_ref with a solver (minutes of all cores)
 	nice -n 15 $(BIN)/python -m tools.proofs
 
 # Coverage-guided fuzzing: Linux on x86-64 with Python 3.11 to 3.13.

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import itertools
+import multiprocessing
+import os
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import attrs
 import z3
 
 from conformance.core.json_text import dump_json
 from tools.proofs import counterexamples
-from tools.proofs.theorem import CASE_SECONDS, EXHAUSTIVE, INDUCTION, THEOREMS, Verdict, prove
+from tools.proofs.theorem import CASE_SECONDS, EXHAUSTIVE, INDUCTION, THEOREMS, Theorem, Verdict, prove
 from tools.proofs.theorems import load
 
 
@@ -30,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="print the theorems and prove nothing")
     parser.add_argument("--seconds", type=float, default=CASE_SECONDS, help="the time for one case of a theorem")
     parser.add_argument("--vectors", type=Path, metavar="FOLDER", help="write counterexamples as vectors to a folder")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="the number of processes")
     options = parser.parse_args(arguments)
     load()
     chosen = [
@@ -46,22 +53,67 @@ def main(arguments: list[str] | None = None) -> int:
                 f"{one.id} ({one.topic}; {', '.join(one.codes)}; {one.method}; {len(one.cases)} cases)\n  {one.words}"
             )
         return 0
-    started = time.process_time()
-    verdicts = []
-    for one in chosen:
-        if one.chosen(quick=options.quick):
-            verdicts.append(prove(one, quick=options.quick, seconds=options.seconds))
-            report(verdicts[-1])
-            if options.vectors is not None:
-                for path in counterexamples.write(verdicts[-1], options.vectors):
-                    print(f"      iceberg-conformance replay {path.stem} --vectors {options.vectors}")
+    started, verdicts = time.monotonic(), []
+    selected = [one for one in chosen if one.chosen(quick=options.quick)]
+    for verdict in verdicts_of_all(selected, quick=options.quick, seconds=options.seconds, jobs=options.jobs):
+        verdicts.append(verdict)
+        report(verdict)
+        if options.vectors is not None:
+            for path in counterexamples.write(verdict, options.vectors):
+                print(f"      iceberg-conformance replay {path.stem} --vectors {options.vectors}")
     failed = sum(not one.proved for one in verdicts)
     print(
         f"{len(verdicts) - failed} of {len(verdicts)} theorems proved, on {sum(one.paths for one in verdicts)} "
         f"paths of {sum(one.cases for one in verdicts)} cases, by z3 {z3.get_version_string()}, "
-        f"in {time.process_time() - started:.0f} s" + (" (the quick cases only)" if options.quick else "")
+        f"in {sum(one.seconds for one in verdicts):.0f} s of processor time and {time.monotonic() - started:.0f} s"
+        + (" (the quick cases only)" if options.quick else "")
     )
     return 1 if failed else 0
+
+
+CASES_OF_A_JOB = 12
+"""The number of cases that a process proves before it gets others: few, so that no process is left without work."""
+
+
+def verdicts_of_all(chosen: Iterable[Theorem], *, quick: bool, seconds: float, jobs: int) -> Iterator[Verdict]:
+    """Prove theorems in several processes.
+
+    Args:
+        chosen: the theorems.
+        quick: whether only the quick cases are proved.
+        seconds: the processor time for each case.
+        jobs: the number of processes.
+
+    Yields:
+        The verdict of each theorem, in their order.
+    """
+    parts = [(one.id, first) for one in chosen for first in range(0, len(one.chosen(quick=quick)), CASES_OF_A_JOB)]
+    if jobs <= 1:
+        yield from merged(_prove_part(name, first, quick, seconds) for name, first in parts)
+        return
+    forking = multiprocessing.get_context("fork")  # the theorems are loaded once
+    with ProcessPoolExecutor(jobs, mp_context=forking) as pool:
+        yield from merged(pool.map(_prove_part, *zip(*parts, strict=True), *map(itertools.repeat, (quick, seconds))))
+
+
+def _prove_part(name: str, first: int, quick: bool, seconds: float) -> tuple[str, Verdict]:
+    one = THEOREMS[name]
+    cases = one.chosen(quick=quick)[first : first + CASES_OF_A_JOB]
+    return name, prove(attrs.evolve(one, cases=cases), seconds=seconds)
+
+
+def merged(parts: Iterable[tuple[str, Verdict]]) -> Iterator[Verdict]:
+    """Yield one verdict for each theorem, from the verdicts of its parts, which follow each other."""
+    for name, several in itertools.groupby(parts, key=lambda part: part[0]):
+        found = [verdict for _, verdict in several]
+        yield Verdict(
+            THEOREMS[name],
+            sum(one.cases for one in found),
+            sum(one.paths for one in found),
+            sum(one.claims for one in found),
+            sum(one.seconds for one in found),
+            tuple(failure for one in found for failure in one.failures),
+        )
 
 
 def report(verdict: Verdict) -> None:
