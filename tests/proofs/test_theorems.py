@@ -63,7 +63,7 @@ def test_a_wrong_rule_gives_values_that_break_it_and_a_vector_that_can_be_replay
     assert document["operation"] == "projection.evaluate"
     (vector,) = document["vectors"]
     assert vector["args"]["spec"]["fields"][0]["transform"] == "day"
-    assert vector["requirements"] == ["SCN003", "SCN004"]
+    assert vector["requirements"] == ["SCN003"]
     assert vector["expect"] == {"ok": True}
 
     assert runner.main(["inclusive-projection", "--vectors", str(tmp_path)]) == 1
@@ -146,3 +146,12 @@ def test_the_runner_says_what_it_cannot_find(capsys: pytest.CaptureFixture[str])
     assert "no-such-theorem" in capsys.readouterr().err
     assert runner.main(["--list", "truncate-twice"]) == 0
     assert "TRN005" in capsys.readouterr().out
+
+
+def test_several_processes_return_the_verdicts_of_one() -> None:
+    chosen = [THEOREMS[name] for name in ("rewrite-not-of-a-leaf", "complements-are-complete", "unknown-counts")]
+    one, two = (list(runner.verdicts_of_all(chosen, quick=True, seconds=60, jobs=jobs)) for jobs in (1, 2))
+    assert [attrs.evolve(verdict, seconds=0) for verdict in one] == [
+        attrs.evolve(verdict, seconds=0) for verdict in two
+    ]
+    assert [verdict.cases for verdict in two] == [len(each.chosen(quick=True)) for each in chosen]

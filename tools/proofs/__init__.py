@@ -190,17 +190,18 @@ def _refusals() -> Iterator[tuple[str, Proof]]:
 
 
 def _theorems() -> Iterator[tuple[str, Proof]]:
-    """Yield the proofs by theorems that a mutant makes false."""
+    """Yield the proofs by theorems, of the requirements that a mutant breaks which makes the theorem false.
+
+    A theorem names all requirements that it is about. It proves only those for which there is such a mutant.
+    """
     from tools.proofs import mutants
     from tools.proofs.theorem import THEOREMS
     from tools.proofs.theorems import load
 
     load()
-    broken = {row.theorem for row in mutants.rows()}
-    for one in THEOREMS.values():
-        if one.id in broken:
-            for code in one.codes:
-                yield code, Proof("theorem", one.id, f"the solver: {one.scope}")
+    for row in mutants.rows():
+        for code in row.mutant.codes:
+            yield code, Proof("theorem", row.theorem, f"the solver: {THEOREMS[row.theorem].scope}")
 
 
 OF_TABLES = ("table.read", "table.write", "table.change", "scan.plan", "commit.replay")

@@ -1,8 +1,8 @@
 """Check that broken code of `spec_ref` makes the right theorem false: ``python -m tools.proofs.mutants [WORDS]``.
 
-Each mutant of ``mutants.toml`` names a part of the syntax tree (`tools.mutants.syntax`), the theorem that must be false
-with it, and the case that shows this. A mutant counts as killed if values are found for which the theorem is false, but
-not if the solver gives up.
+Each mutant of ``mutants.toml`` names a part of the syntax tree (`tools.mutants.syntax`), the requirements that it
+breaks, the theorem that must be false with it, and the case that shows this. A mutant counts as killed if values are
+found for which the theorem is false, but not if the solver gives up.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def rows(words: Sequence[str] = ()) -> list[Row]:
     """Return the mutants whose id or theorem contains one of the words; all if there are no words."""
     found = []
     for row in tomllib.loads(TABLE.read_text(encoding="utf-8"))["mutant"]:
-        theorem, case = row.pop("theorem"), tuple(row.pop("case"))
-        found.append(Row(Mutant(**row), theorem, case))
+        theorem, case, codes = row.pop("theorem"), tuple(row.pop("case")), tuple(row.pop("codes"))
+        found.append(Row(Mutant(**row, codes=codes), theorem, case))
     return [row for row in found if not words or any(one in row.mutant.id or one in row.theorem for one in words)]
 
 
