@@ -437,3 +437,15 @@ def test_nulls_stand_where_the_order_says(direction: SortDirection, nulls: NullO
     rest = ascending if direction is SortDirection.ASC else ascending[::-1]
     expected = [1, 5, *rest] if nulls is NullOrder.NULLS_FIRST else [*rest, 1, 5]
     assert sort_indices(order, schema, batch).to_pylist() == expected
+
+
+def test_more_partitions_than_16_bits_number_are_not_mixed() -> None:
+    values = [*range(1 << 16, -1, -1), 0]
+    schema = Schema((NestedField(1, "a", False, LONG),))
+    spec = PartitionSpec(0, (PartitionField(source_id=1, field_id=1000, name="a", transform=Identity()),))
+    batch = pa.record_batch({"a": pa.array(values, pa.int64())})
+    parts = list(split_by_partition(spec, schema, batch))
+    assert [(partition[1000], part.num_rows) for partition, part in parts] == [
+        (value, 1 if value else 2) for value in values[:-1]
+    ]
+    assert all(set(part.column("a").to_pylist()) == {partition[1000]} for partition, part in parts)
