@@ -17,7 +17,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -170,29 +169,6 @@ class Remote:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
         self._process = None
-
-
-def validate_all_there(
-    locations: Sequence[str],
-    level: Level,
-    snapshots: Snapshots,
-    master: str | None = None,
-    file_seconds: float = FILE_SECONDS,
-) -> list[TableReport | str]:
-    """Check tables with one start of Spark; return a report for each, or why it cannot be read.
-
-    Raises:
-        NotExamined: the engine is not installed, or Spark does not start.
-        UsageError: a table does not have the snapshot, branch or tag.
-    """
-    answers: list[TableReport | str] = []
-    with Remote(level, master, file_seconds) as there:
-        for location in locations:
-            try:
-                answers.append(there.check(location, snapshots))
-            except Unreadable as error:
-                answers.append(str(error))
-    return answers
 
 
 def _requests() -> queue.SimpleQueue[bytes]:

@@ -18,7 +18,7 @@ from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 -
 import conformance
 from conformance.validator.context import Level
 from conformance.validator.local import Local
-from conformance.validator.remote import validate_all_there
+from conformance.validator.remote import Remote
 from conformance.validator.run import Snapshots, Unreadable, validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import index, materialize, names
@@ -39,18 +39,17 @@ def test_spark_and_this_machine_find_the_same(store: socket.socket, tmp_path: Pa
     materialize([*wanted, TABLE])
     made = _with_partition_statistics(tmp_path)
     stalled = stalled_table(tmp_path)
-    locations = [*(str(PLACE / name) for name in wanted), made, stalled, str(tmp_path / "nothing")]
-    there = validate_all_there(locations, Level.ROWS, ALL, "local[1]", SECONDS)
-    for location, found in zip(locations, there, strict=True):
-        if isinstance(found, str):
+    nothing = str(tmp_path / "nothing")
+    with Remote(Level.ROWS, "local[1]", SECONDS) as there:
+        for location in (*(str(PLACE / name) for name in wanted), made, stalled):
+            here = validate(location, Level.ROWS, Local(), ALL, SECONDS)
+            assert there.check(location, ALL) == here
+            assert here.findings
+            assert location != stalled or any(one.violation.found == repr(STALLED) for one in here.findings)
+            assert location != made or "STA020" in {finding.requirement for finding in here.findings}
+        for check in (lambda: there.check(nothing, ALL), lambda: validate(nothing, Level.ROWS, Local(), ALL)):
             with pytest.raises(Unreadable, match="no such file"):
-                validate(location, Level.ROWS, Local(), ALL)
-            continue
-        here = validate(location, Level.ROWS, Local(), ALL, SECONDS)
-        assert found == here
-        assert here.findings
-        assert location != stalled or any(one.violation.found == repr(STALLED) for one in here.findings)
-        assert location != made or "STA020" in {finding.requirement for finding in here.findings}
+                check()
 
 
 def test_spark_is_interrupted_and_reports_what_it_found(store: socket.socket, tmp_path: Path) -> None:
