@@ -122,6 +122,15 @@ def test_a_broken_table_gets_the_kind_of_advice_that_helps(name: str, kind: Advi
     assert document["what_to_do"] == document["advice"]["text"] or one.severity == "tolerated"
 
 
+@pytest.mark.parametrize("check", ["metadata-json-forms", "metadata-gzip"])
+def test_a_metadata_file_that_is_cut_off_is_restored(check: str) -> None:
+    """No engine can commit to a table whose metadata it cannot load, so a commit alone is no remedy."""
+    found = check_advice(check)
+    assert found.kind is AdviceKind.RESTORE
+    assert found.spark is not None
+    assert "register_table" in found.spark
+
+
 def test_metadata_that_no_engine_loads_is_restored() -> None:
     for check in ("metadata-format-version-missing", "metadata-location-missing", "metadata-schemas-wrong-type"):
         assert check_advice(check).kind is AdviceKind.RESTORE
