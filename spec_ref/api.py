@@ -49,8 +49,9 @@ def hash_value(type_: Type | str, value: Any) -> int | None:
 
     Raises:
         SpecError: HSH009 if the type has no hash; the code of the type if ``value`` is not a value of it.
+        TypeError: ``type_`` is neither a type nor a text.
     """
-    type_ = parse_type(type_) if isinstance(type_, str) else type_
+    type_ = _parsed_type(type_)
     return hashing.hash_value(type_, from_python(type_, value))
 
 
@@ -68,10 +69,21 @@ def apply_transform(transform: Transform | str, type_: Type | str, value: Any) -
     Raises:
         SpecError: the code of the transform if it does not apply to the type; the code of the type if ``value`` is not
             a value of it.
+        TypeError: ``transform`` or ``type_`` is neither a transform or a type nor a text.
     """
     transform = parse_transform(transform) if isinstance(transform, str) else transform
-    type_ = parse_type(type_) if isinstance(type_, str) else type_
+    if not isinstance(transform, Transform):
+        raise TypeError(f"a transform is a Transform or its text, not {type(transform).__name__}")
+    type_ = _parsed_type(type_)
     return transform.apply(type_, from_python(type_, value))
+
+
+def _parsed_type(type_: Type | str) -> Type:
+    if isinstance(type_, str):
+        return parse_type(type_)
+    if not isinstance(type_, Type):
+        raise TypeError(f"a type is a Type or its text, not {type(type_).__name__}")
+    return type_
 
 
 __all__ = [

@@ -169,5 +169,10 @@ def col(name: str) -> ColumnReference:
 
     Returns:
         What comparison operators make predicates of, as in ``col("id") < 20``.
+
+    Raises:
+        TypeError: the name is not a string.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a column is a str, not {type(name).__name__}")
     return ColumnReference(name)

@@ -26,10 +26,13 @@ def parse_document(data: Source) -> dict[str, Any]:
 
     Raises:
         SpecError: TMD029 if it is not a JSON object; TMD030 if the gzip data is damaged.
+        TypeError: it has none of these forms; a path, for example, whose file the caller reads.
     """
     if isinstance(data, dict):
         check_document(data)
         return copy.deepcopy(data)
+    if not isinstance(data, bytes | str):
+        raise TypeError(f"table metadata is bytes, JSON text or a dict, not {type(data).__name__}")
     text = decompress(data) if isinstance(data, bytes) and is_compressed(data) else data
     document = loads(text)
     if not isinstance(document, dict):

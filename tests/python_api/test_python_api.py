@@ -392,3 +392,20 @@ def test_threads_check_tables_with_several_workers_at_once(tmp_path: Path) -> No
         checks = [threads.submit(conformance.validate, location, level="rows", workers=2) for _ in range(8)]
         assert {check.result() for check in checks} == {()}
     assert sys.modules["__main__"] is main
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: spec_ref.read_metadata(5), "not int"),  # type: ignore[arg-type]
+        (lambda: spec_ref.read_metadata(Path("v1.metadata.json")), "not .*Path"),  # type: ignore[arg-type]
+        (lambda: spec_ref.check_metadata(None), "not NoneType"),  # type: ignore[arg-type]
+        (lambda: spec_ref.hash_value(None, 1), "not NoneType"),  # type: ignore[arg-type]
+        (lambda: spec_ref.apply_transform("bucket[4]", 7, 1), "not int"),  # type: ignore[arg-type]
+        (lambda: spec_ref.apply_transform(None, "int", 1), "not NoneType"),  # type: ignore[arg-type]
+        (lambda: col(5), "not int"),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_a_wrong_python_type_are_refused_by_name(call: Any, says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        call()
