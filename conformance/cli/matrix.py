@@ -72,7 +72,7 @@ def matrix(
     table. Their rows are compared with the rows that the script leads to.
 
     Exit status: 1 for a difference that is not known, or a known one that no longer happens; otherwise 3 if an adapter
-    cannot be started. After an interruption the results have what was found so far.
+    cannot be started, and 5 if no table was read. After an interruption the results have what was found so far.
 
     Args:
         producer: A writer: reference, the name of an engine, a command as for run, or golden for the golden tables. May

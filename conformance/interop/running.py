@@ -88,12 +88,12 @@ def run_matrix(
 
 
 def exit_status(matrix: Matrix) -> ExitStatus:
-    """Return the exit status of a run: new differences first, then adapters that could not be run."""
+    """Return the exit status of a run: new differences first, then adapters that could not be run, then no cells."""
     if matrix.new_cells or matrix.new_tables or matrix.unmet:
         return ExitStatus.FAILURES
     if any(one.not_examined for one in matrix.participants):
         return ExitStatus.NOT_EXAMINED
-    return ExitStatus.CONFORMANT
+    return ExitStatus.CONFORMANT if matrix.cells else ExitStatus.NOTHING_SELECTED
 
 
 One = TypeVar("One")

@@ -81,4 +81,5 @@ def verdict(matrix: Matrix) -> str:
     """Describe the result of the run in words."""
     if not matrix.complete:
         return "the run is not complete"
-    return {0: "nothing new", 1: "new differences", 3: "not all could be examined"}.get(matrix.exit_status or 0, "")
+    words = {0: "nothing new", 1: "new differences", 3: "not all could be examined", 5: "no table was read"}
+    return words.get(matrix.exit_status or 0, "")

@@ -134,6 +134,7 @@ def table_json(outcome: ValidationResult) -> dict[str, Any]:
         "level": report.level.value,
         "complete": report.complete,
         **({} if report.reason is None else {"reason": report.reason}),
+        **({} if report.elsewhere is None else {"files_read_from": report.elsewhere}),
         "snapshots": [str(snapshot_id) for snapshot_id in report.snapshots],
         "manifests": report.manifests,
         "entries": report.entries,
@@ -326,6 +327,9 @@ def _table(outcome: ValidationResult, report: TableReport, paint: Paint, *, verb
         facts += [_many(report.manifests, "manifest", "manifests"), _many(report.entries, "entry", "entries")]
     written = f"; written by {'; '.join(report.writers)}" if report.writers else ""
     yield f"  {', '.join(facts)}{written}"
+    if report.elsewhere is not None:
+        where = f"the location in the metadata is {report.elsewhere}, and files were read there"
+        yield f"  {paint('note:', '33')} {where}; a copy of them beside this metadata file was not checked"
     fails = outcome.fail_on is Severity.TOLERATED
     quiet = [one for one in report.findings if one.severity is Severity.TOLERATED and not verbose and not fails]
     for finding in report.findings:

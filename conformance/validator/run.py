@@ -15,7 +15,14 @@ from conformance.validator.backend import Backend, StageStopped
 from conformance.validator.context import Context, Level
 from conformance.validator.readability import required_features
 from conformance.validator.stall_timeout import within
-from conformance.validator.table_root import Unreadable, claimed_version, hint_findings, is_metadata, location_findings
+from conformance.validator.table_root import (
+    Unreadable,
+    claimed_version,
+    hint_findings,
+    is_metadata,
+    location_elsewhere,
+    location_findings,
+)
 from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
@@ -125,6 +132,9 @@ class TableReport:
     reason: str | None = None
     """Why the engine could not continue; None if the validation was interrupted."""
 
+    elsewhere: str | None = None
+    """The table's location, from which files were read, if the metadata file is not below it, as in a copied table."""
+
 
 def validate(
     location: str,
@@ -203,6 +213,7 @@ def validate(
         len(metadata.snapshots),
         complete,
         reason,
+        location_elsewhere(metadata, root),
     )
 
 

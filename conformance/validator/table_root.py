@@ -7,6 +7,7 @@ that is a finding, as for every other file of a table. Anything else is not a ta
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -94,6 +95,31 @@ def normalize_location(location: str) -> StoreLocation | str:
         return split_location(location)
     except UnknownScheme:
         return location
+
+
+def location_elsewhere(metadata: TableMetadata, root: str) -> str | None:
+    """Return the table's location if its metadata file is not below it, as in a copy of a table; None if it is.
+
+    Files are read where the metadata says that they are, so that a copy is not checked. A table may also keep its
+    metadata in the folder that ``write.metadata.path`` names.
+
+    Args:
+        metadata: the metadata.
+        root: the location of the file with it.
+    """
+    file = _resolved(root)
+    folders = (metadata.location, (metadata.properties or {}).get("write.metadata.path"))
+    below = any(folder and file.startswith(_resolved(folder).rstrip("/") + "/") for folder in folders)
+    return None if below else metadata.location
+
+
+def _resolved(location: str) -> str:
+    """Return one spelling of a location, without symbolic links if it is local."""
+    try:
+        found = split_location(location)
+    except UnknownScheme:
+        return location
+    return os.path.realpath(found.path) if found.scheme == "file" else f"{found.authority}/{found.path}"
 
 
 def location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterator[Finding]:

@@ -114,7 +114,7 @@ def test_a_planted_producer_is_caught(wrong: Any, outcome: TableOutcome, expecte
     assert table.outcome is outcome
     assert expected in table.reason
     assert len(matrix.cells) == (outcome is TableOutcome.INVALID)
-    assert matrix.exit_status is (ExitStatus.FAILURES if outcome.is_bad else ExitStatus.CONFORMANT)
+    assert matrix.exit_status is (ExitStatus.FAILURES if outcome.is_bad else ExitStatus.NOTHING_SELECTED)
     for text in (matrix_terminal.render(matrix), matrix_markdown.render(matrix), str(matrix_page.payload(matrix))):
         assert outcome.value in text
     if outcome.is_bad:
@@ -155,7 +155,7 @@ def test_written_tables_are_stored_with_what_is_known(tmp_path: Path) -> None:
     )
     producer = planted("reference", table_write=_without_rows)
     matrix = _run(tmp_path, producer, planted("reader"), scripts=("appends-v2-parquet",), known=load_known(known))
-    assert matrix.exit_status is ExitStatus.CONFORMANT
+    assert matrix.exit_status is ExitStatus.NOTHING_SELECTED
     results.write(matrix, tmp_path / "m.jsonl")
     again = results.read(tmp_path / "m.jsonl")
     assert [(one.known, one.known_id) for one in again.tables] == [("it loses rows", "reference-loses-rows")]

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
+import attrs
+import pytest
+
 from conformance.core.colours import plain
-from conformance.reports.validation import ValidationResult, as_text
+from conformance.reports.validation import ValidationResult, as_text, table_json
+from conformance.table_io.writing import create_table
 from conformance.validator.context import Level
 from conformance.validator.finding import finding
 from conformance.validator.run import TableReport
+from conformance.validator.table_root import location_elsewhere
+from spec_ref import read_metadata
 from spec_ref.checks.findings import Finding
+from spec_ref.data_types.types import LONG, NestedField
+from spec_ref.table_metadata import TableMetadata
 
 
 def outcome(*findings: Finding) -> ValidationResult:
@@ -51,3 +62,48 @@ def test_of_many_tables_only_those_with_something_wrong_have_lines_of_their_own(
     assert sum("format version 2" in line for line in lines) == 1
     assert sum("format version 2" in line for line in as_text([outcome(), outcome(bad)], plain)) == 2
     assert len(list(as_text([outcome()], plain, brief=True))) == 3
+
+
+def test_a_report_says_that_files_were_read_from_elsewhere() -> None:
+    moved = attrs.evolve(outcome(), report=attrs.evolve(outcome().report, elsewhere="/warehouse/t"))  # type: ignore[type-var]
+    _, _, note, *_ = as_text([moved], plain)
+    assert note.startswith("  note: the location in the metadata is /warehouse/t")
+    assert table_json(moved)["files_read_from"] == "/warehouse/t"
+    assert "files_read_from" not in table_json(outcome())
+
+
+@pytest.fixture
+def metadata_file(tmp_path: Path) -> Path:
+    create_table(str(tmp_path / "t"), (NestedField(1, "id", required=False, type=LONG),))
+    (file,) = (tmp_path / "t" / "metadata").glob("*.metadata.json")
+    return file
+
+
+def test_files_of_a_copied_table_are_elsewhere(metadata_file: Path, tmp_path: Path) -> None:
+    metadata = read_metadata(metadata_file.read_bytes())
+    assert location_elsewhere(metadata, str(metadata_file)) is None
+    assert location_elsewhere(metadata, metadata_file.as_uri()) is None
+    copied = shutil.copytree(tmp_path / "t", tmp_path / "t2") / "metadata" / metadata_file.name
+    assert location_elsewhere(metadata, str(copied)) == metadata.location
+    (tmp_path / "link").symlink_to(tmp_path / "t")
+    assert location_elsewhere(metadata, str(tmp_path / "link" / "metadata" / metadata_file.name)) is None
+
+
+@pytest.mark.parametrize(
+    ("location", "file", "elsewhere"),
+    [
+        ("s3://b/t", "s3a://b/t/metadata/v1.metadata.json", False),
+        ("s3://b/t/", "s3://b/t/metadata/v1.metadata.json", False),
+        ("s3://b/t", "s3://b/t2/metadata/v1.metadata.json", True),
+        ("s3://b/t", "s3://other/t/metadata/v1.metadata.json", True),
+        ("s3://b/t", "/backup/t/metadata/v1.metadata.json", True),
+        ("s3://b/t", "s3://b/m/v1.metadata.json", False),
+    ],
+)
+def test_a_location_is_compared_without_its_spelling(
+    location: str, file: str, elsewhere: bool, metadata_file: Path
+) -> None:
+    metadata: TableMetadata = attrs.evolve(
+        read_metadata(metadata_file.read_bytes()), location=location, properties={"write.metadata.path": "s3://b/m"}
+    )
+    assert location_elsewhere(metadata, file) == (location if elsewhere else None)
