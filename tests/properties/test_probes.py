@@ -9,7 +9,7 @@ import pytest
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.engines.reference import adapter as reference
 from conformance.properties.errors import NotSupported
-from conformance.properties.probes import CHANGING, find_supported, probes, probes_together
+from conformance.properties.probes import CHANGING, MODES, find_supported, probes, probes_together
 from conformance.properties.script_maker import PROPERTIES, Size, usual_partition_name
 from conformance.properties.scripts import EXCLUDABLE, make_script
 from conformance.properties.values import NESTED_WORDS, WITH_ARGUMENTS
@@ -51,6 +51,11 @@ def test_what_a_writer_lacks_is_left_out() -> None:
     found = find_supported(_writer("merge", "orc", "merge-on-read"), frozenset({"v1"}))
     assert found.reasons == {"merge": "no merge", "orc": "no orc", "merge-on-read": "no merge-on-read"}
     assert found.exclude == {"v1", *found.reasons}
+
+
+def test_a_writer_that_deletes_nothing_gets_odd_names() -> None:
+    found = find_supported(_writer("delete"), frozenset({"v1"}))
+    assert found.reasons.keys() == {"delete", *MODES}
 
 
 def test_what_a_writer_lacks_on_some_tables_alone_is_left_out_there() -> None:
