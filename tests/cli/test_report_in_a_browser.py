@@ -207,7 +207,7 @@ def test_the_matrix_of_tables_has_producers_by_consumers(browser: webdriver.Chro
     ]
     assert rows == [["producer", "reader"], ["writer", "1\n1"]]
     counts = section.find_elements(By.CSS_SELECTOR, "td .counts span")
-    assert [(one.get_attribute("title"), one.text) for one in counts] == [("right", "1"), ("wrong", "1")]
+    assert [(one.get_attribute("title"), one.text) for one in counts] == [("passed", "1"), ("failed", "1")]
     assert "2 tables, and 2 pairs" in section.text
 
 
