@@ -27,7 +27,7 @@ from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import Header
 from spec_ref.manifests.manifest_file_checks import ManifestTotals, manifest_file_findings
-from spec_ref.manifests.rules import EntryContext as EntryContext
+from spec_ref.manifests.rules import EntryContext
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.checks import RULES, check_metadata
 from spec_ref.table_metadata.metadata import TableMetadata

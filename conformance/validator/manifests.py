@@ -38,7 +38,7 @@ from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.header_checks import header_contradictions
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 from spec_ref.manifests.reader import read_manifest
-from spec_ref.manifests.rules import EntryContext as EntryContext
+from spec_ref.manifests.rules import EntryContext
 from spec_ref.partitioning.evolution import altered_partition_fields, keeps_partition_values
 from spec_ref.requirements import register
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from spec_ref.avro_mapping.schema import entry_fields, split_optional, type_from_avro
-from spec_ref.columnar.arrow_types import ArrowColumn as ArrowColumn
+from spec_ref.columnar.arrow_types import ArrowColumn
 from spec_ref.columnar.encodings.avro.batches import DecompressedBlock, Layout
 from spec_ref.columnar.encodings.avro.batches import batches as grouped
 from spec_ref.columnar.encodings.avro.columns import (
