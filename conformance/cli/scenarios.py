@@ -82,11 +82,11 @@ def scenarios(
         versions: Only these format versions. May be repeated.
         exclude: What to leave out of scripts, so that a known failure hides no other: the name of an operation, a mode,
             a file format, a type or a transform; null, nan, zero, nested, required, nested-required, struct-keys,
-            odd-names, case-names (that differ only in case), metadata-names, partition, partition-names (other than
-            those that engines choose), shared-source (partition fields of one column), nested-source, sort-transforms,
-            default, several-changes (in one operation), evolve-nested, evolve-items (of lists and maps), metrics,
-            codecs, small-files, delete-format, remove-properties, branch-writes, empty-overwrite, or refused
-            (operations that the spec forbids). May be repeated.
+            odd-names, case-names (that differ only in case), metadata-names, null-keys (of merges and upserts),
+            partition, partition-names (other than those that engines choose), shared-source (partition fields of one
+            column), nested-source, sort-transforms, default, several-changes (in one operation), evolve-nested,
+            evolve-items (of lists and maps), metrics, codecs, small-files, delete-format, remove-properties,
+            branch-writes, empty-overwrite, or refused (operations that the spec forbids). May be repeated.
         expect: known-deviations, a file of the same form, or none: listed failures are counted separately and do not
             fail the run.
         reads: Let the adapter also read its own tables, if it can.

@@ -117,6 +117,8 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
         columns = [{"id": 2 + at, "name": name, "required": False, "type": "int"} for at, name in enumerate(names)]
         found = create(version, *columns, row={"id": "1", **dict.fromkeys(names, 1)})
         yield word, [*found, {"op": "delete", "filter": {"type": "eq", "term": names[0], "value": 1}}]
+    null = {"on": ["id"], "rows": [{"id": None}]}
+    yield "null-keys", [*create(two), {"op": "merge", **null}, {"op": "upsert", **null}]
     yield "branch-writes", [*base, {"op": "branch", "name": "b"}, {**base[1], "branch": "b"}]
     for word, partition in _partitions():
         yield word, create(version, *_partitioned(partition), row=_partitioned_row(partition), partition=partition)
@@ -265,7 +267,7 @@ def find_supported(
                 or (wants & (reasons.keys() | exclude) and word not in ("v1", "v2", "v3"))
             ):
                 continue
-            if word in ODD_NAMES:  # a writer that deletes nothing may have such columns
+            if word in (*ODD_NAMES, "null-keys"):  # a writer that lacks the operation may do the rest
                 operations = [one for one in operations if one["op"] not in reasons]
             found = answer(operations)
             if isinstance(found, Unsupported):

@@ -75,10 +75,13 @@ def _update(maker: ScriptMaker) -> Op | None:
 
 
 def _keyed(maker: ScriptMaker) -> Op:
-    """Draw rows with distinct ids, and the columns that they are matched by: the id, and perhaps one more."""
+    """Draw rows with distinct ids, one perhaps null, and the columns of their key: the id, and perhaps one more."""
     branch = maker.branch()
-    ids = maker.draw.sample(range(IDS), maker.draw.randint(1, 3))
-    rows = [{**maker.row(), "id": str(number)} for number in ids]
+    ids: list[str | None] = [str(number) for number in maker.draw.sample(range(IDS), maker.draw.randint(1, 3))]
+    (required,) = (column["required"] for column in maker.columns if column["name"] == "id")
+    if not required and maker.allows("null", "null-keys") and maker.draw_bool(0.15):
+        ids[-1] = None
+    rows = [{**maker.row(), "id": number} for number in ids]
     able = [one["name"] for one in maker.columns if one["name"] != "id" and takes_equality(one["type"])]
     if not able or not maker.draw_bool(0.2):
         return {"on": ["id"], "rows": rows, **branch}
@@ -226,8 +229,17 @@ def _added(maker: ScriptMaker) -> Op:
     tops = {one["name"] for one in maker.columns}
     deeper = [name for name in structs if name not in tops]
     if structs and maker.allows("evolve-nested") and maker.draw_bool(0.4):
-        added["parent"] = maker.draw.choice(deeper if deeper and maker.draw_bool(0.6) else structs)
+        parent = maker.draw.choice(deeper if deeper and maker.draw_bool(0.6) else structs)
+        added |= {"parent": parent, "name": _name_inside(maker, parent) or added["name"]}
     return added
+
+
+def _name_inside(maker: ScriptMaker, parent: str) -> str | None:
+    """Draw the name of a field that was dropped from a struct; None if there is none, or a new name is to be used."""
+    taken = {name for name, _, _ in _named_types(maker.columns)}
+    starts = [name for name in maker.dropped if name.startswith(f"{parent}.") and name not in taken]
+    names = [name.removeprefix(f"{parent}.") for name in starts if "." not in name.removeprefix(f"{parent}.")]
+    return maker.draw.choice(names) if names and maker.draw_bool(0.5) else None
 
 
 def _added_again(maker: ScriptMaker, name: str) -> Op:
@@ -306,10 +318,15 @@ _new_branch = _reference("b")
 
 
 def _fast_forward(maker: ScriptMaker) -> Op | None:
-    """Fast-forward main to a branch ahead of it; if there is none, create and write one first."""
+    """Fast-forward main to a branch ahead of it; if there is none, roll main back to where one begins, or write one."""
     ahead = [name for name in maker.branches if maker.is_valid_next({"op": "fast-forward", "to": name})]
     if ahead:
         return {"to": maker.draw.choice(ahead)}
+    table = maker.table
+    begins = [(name, table.places.index(place)) for name, place in table.begins_at.items() if place in table.places]
+    if begins and maker.allows("rollback") and maker.draw_bool(0.5):
+        name, index = maker.draw.choice(begins)
+        return {"to": name} if maker.take({"op": "rollback", "to": index}) else None
     if not maker.allows("branch", "append", "branch-writes") or not maker.take({"op": "branch", **_new_branch(maker)}):
         return None
     name = maker.branches[-1]

@@ -87,6 +87,7 @@ EXCLUDABLE = frozenset(
         "evolve-items",
         "remove-properties",
         "branch-writes",
+        "null-keys",
         "empty-overwrite",
         REFUSED,
         *MODES,

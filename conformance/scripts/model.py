@@ -101,11 +101,17 @@ class ModelTable:
     open_schemas: frozenset[int] = frozenset()
     """Operations after which main may have its old snapshot, or one with the same rows and a different schema."""
 
-    turns: int = 0
-    """How often main was written or rolled back."""
+    place: int = 0
+    """Where main is in the history of snapshots; each operation that may make a snapshot of main gives it a new one."""
 
-    ahead: Mapping[str, int] = field(factory=dict)
-    """The value of ``turns`` when each branch was created from main."""
+    places: tuple[int, ...] = ()
+    """The place of main after each operation."""
+
+    begins_at: Mapping[str, int] = field(factory=dict)
+    """The place of main at which each branch begins: main can be fast-forwarded to it from there."""
+
+    cut: frozenset[str] = frozenset()
+    """Branches whose earlier snapshots may be expired, so that nothing may show where they begin."""
 
     identities: int = 0
     index: int = 0
@@ -141,7 +147,7 @@ class ModelTable:
             made_one = self.target == (MAIN, False) and main.fields != self.fields
             if made_one or self.index - 1 in self.open_schemas:
                 self.open_schemas |= {self.index}
-        self.history = (*self.history, main)
+        self.history, self.places = (*self.history, main), (*self.places, self.place)
         return self
 
     def skipped(self, index: int) -> ModelTable:
@@ -186,7 +192,8 @@ class ModelTable:
         """Set the rows of a branch, with a new snapshot if anything changed."""
         branch = operation.get("branch", MAIN)
         self.target = (branch, changed)
-        self.turns += branch == MAIN
+        if branch == MAIN:
+            self.place = self.index + 1
         if changed:
             self.branches = {**self.branches, branch: ModelSnapshot(self.fields, tuple(rows))}
 
@@ -439,7 +446,7 @@ class ModelTable:
     def _branch(self, operation: Json) -> None:
         name, at = self._new_name(operation["name"]), operation.get("at")
         self.branches = {**self.branches, name: self._main_at(at)}
-        self.ahead = {**self.ahead, name: self.turns if at is None else -1}
+        self.begins_at = {**self.begins_at, name: self.place if at is None else self.places[at]}
 
     def _tag(self, operation: Json) -> None:
         at = operation.get("at")
@@ -448,20 +455,26 @@ class ModelTable:
         self.tags = {**self.tags, self._new_name(operation["name"]): self._main_at(at)}
 
     def _fast_forward(self, operation: Json) -> None:
-        if operation["to"] not in self.branches:
-            raise ScriptError(f"there is no branch {operation['to']!r}")
-        if self.ahead.get(operation["to"]) != self.turns:
-            raise ScriptError(f"main has moved since the branch {operation['to']!r} was made of it")
-        self.branches = {**self.branches, MAIN: self.branches[operation["to"]]}
+        to = operation["to"]
+        if to not in self.branches:
+            raise ScriptError(f"there is no branch {to!r}")
+        if self.begins_at.get(to) != self.place:
+            raise ScriptError(f"main is not where the branch {to!r} begins")
+        if to in self.cut:
+            self.left_open = ("REF001", f"snapshots between main and the head of {to!r} may be expired")
+        self.branches = {**self.branches, MAIN: self.branches[to]}
+        self.place = self.index + 1
+        self.begins_at = {**self.begins_at, to: self.place}
 
     def _rollback(self, operation: Json) -> None:
         self.branches = {**self.branches, MAIN: self._main_at(operation["to"])}
-        self.turns += 1
+        self.place = self.places[operation["to"]]
         if operation["to"] in self.open_schemas:
             self.open_schemas |= {self.index}
 
     def _expire(self, _: Json) -> None:
         self.kept_since = self.index
+        self.cut = frozenset(self.branches)
 
 
 def check_script(script: Json) -> None:

@@ -265,3 +265,21 @@ def test_a_request_has_a_table_and_no_script_that_makes_it() -> None:
         {**args, "history": [1]},
     ):
         assert complaint("table.change.request", {**request, "args": wrong}) is not None
+
+
+@pytest.mark.parametrize("main", [[SECOND], []], ids=["moved", "expired"])
+def test_main_is_fast_forwarded_only_to_what_follows_it(main: list[Json], tmp_path: Path) -> None:
+    """Main would lose snapshots if it has others, and nothing shows that it has none once those between are expired."""
+    branch = [{"op": "branch", "name": "b"}, {**SECOND, "branch": "b"}, {**FIRST, "branch": "b"}]
+    before = [CREATE, FIRST, *branch, *(main or [{"op": "expire"}])]
+    forward = {"op": "fast-forward", "to": "b"}
+    script = {"operations": [*before, forward]}
+    found = perform(
+        reference.operations(), "table.write", {"table": str(tmp_path / "t"), "script": script}, reference.REFUSALS
+    )
+    assert found.get("error", {}).get("kind") == "invalid", found
+    script["operations"] = [CREATE, FIRST, *branch, forward]
+    found = perform(
+        reference.operations(), "table.write", {"table": str(tmp_path / "u"), "script": script}, reference.REFUSALS
+    )
+    assert found.get("ok"), found

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from conformance.scripts import Append, Create, Script, ScriptError, parse_script, script_json
-from conformance.scripts.model import ScriptState, branch_rows, run_model
+from conformance.scripts import Append, Create, LeftOpen, Script, ScriptError, parse_script, script_json
+from conformance.scripts.model import ModelTable, ScriptState, branch_rows, run_model
 
 ID = {"id": 1, "name": "id", "required": True, "type": "long"}
 P = {"id": 2, "name": "p", "required": False, "type": "string"}
@@ -153,6 +153,25 @@ def test_branches_and_tags() -> None:
     assert [row["id"] for row in branch_rows(found[7])] == ["1"]
 
 
+def test_main_is_fast_forwarded_after_it_was_rolled_back_to_where_a_branch_begins() -> None:
+    branch, ahead = {"op": "branch", "name": "b"}, [append(2, branch="b"), append(3, branch="b")]
+    found = states(append(1), branch, *ahead, append(4), {"op": "rollback", "to": 1}, {"op": "fast-forward", "to": "b"})
+    assert sorted(row["id"] for row in branch_rows(found[-1])) == ["1", "2", "3"]
+    early = [append(1), append(4), {**branch, "at": 1}, *ahead, {"op": "rollback", "to": 1}]
+    assert len(branch_rows(states(*early, {"op": "fast-forward", "to": "b"})[-1])) == 3
+
+
+def test_a_branch_whose_snapshots_may_be_expired_may_be_unreachable() -> None:
+    begun = [append(1), {"op": "branch", "name": "b"}, append(2, branch="b"), append(3, branch="b"), {"op": "expire"}]
+    table = ModelTable()
+    for index, operation in enumerate(script(*begun)["operations"]):
+        table = table.after(index, operation)
+    with pytest.raises(LeftOpen, match="may be expired") as open_:
+        table.after(len(begun) + 1, {"op": "fast-forward", "to": "b"})
+    assert open_.value.after is not None
+    assert len(branch_rows(open_.value.after.state())) == 3
+
+
 @pytest.mark.wording
 @pytest.mark.parametrize(
     ("operations", "said"),
@@ -165,7 +184,16 @@ def test_branches_and_tags() -> None:
         ([{"op": "tag", "name": "t"}], "main has no snapshot"),
         ([append(1), {"op": "tag", "name": "main"}], "a reference 'main' already"),
         ([append(1), append(2), {"op": "expire"}, {"op": "rollback", "to": 1}], "operation 1 is not to be had"),
-        ([append(1), {"op": "branch", "name": "b"}, append(2), {"op": "fast-forward", "to": "b"}], "main has moved"),
+        ([append(1), {"op": "branch", "name": "b"}, append(2), {"op": "fast-forward", "to": "b"}], "main is not where"),
+        (
+            [
+                append(1),
+                *({"op": "branch", "name": name} for name in "bc"),
+                *(append(2, branch=name) for name in "bc"),
+                *({"op": "fast-forward", "to": name} for name in "bc"),
+            ],
+            "main is not where the branch 'c' begins",
+        ),
         ([{"op": "upgrade", "format_version": 2}], "has version 3 already"),
         ([{"op": "alter-schema", "changes": [{"op": "drop", "name": "z"}]}], "z"),
         ([{"op": "alter-spec", "changes": [{"op": "remove", "name": "z"}]}], "no partition field 'z'"),

@@ -44,6 +44,7 @@ from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.evolution import Evolution
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.snapshots.references import RefType, SnapshotRef
+from spec_ref.snapshots.retention import ancestors
 from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
 
 NAME = "the reference"
@@ -220,6 +221,10 @@ class ReferenceWriter:
         snapshot = self.snapshot(to)
         if snapshot is None:
             raise Invalid(f"there is no branch {to!r}, or it has no snapshot")
+        known = {one.snapshot_id: one for one in self.table.metadata.snapshots}
+        main = self.snapshot(MAIN)
+        if main is not None and main not in (one.snapshot_id for one in ancestors(known, snapshot)):
+            raise Invalid(f"main is at snapshot {main}, which is not an ancestor of the branch {to!r}")
         self._set(MAIN, RefType.BRANCH, snapshot)
 
     def rollback(self, operation: Json) -> None:
