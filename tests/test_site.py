@@ -18,6 +18,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from conformance.core.failures import UsageError
 from conformance.interop import results as matrix_results
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
+from conformance.interop.summary import STATUSES
 from conformance.rules import registry
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Case, Result, ResultsWriter, Run
@@ -347,6 +348,34 @@ def show(browser: webdriver.Chrome, width: int, scheme: str) -> None:
     )
 
 
+FAINT_TEXT = """
+const luminance = (colour) => {
+  const linear = (one) => one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4;
+  const [red, green, blue] = colour.map((one) => linear(one / 255));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
+const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+const ground = (element) => {
+  for (let one = element; one; one = one.parentElement) {
+    const [red, green, blue, opacity] = numbers(getComputedStyle(one).backgroundColor);
+    if (opacity === undefined || opacity > 0.5) return [red, green, blue];
+  }
+  return [255, 255, 255];
+};
+const faint = new Set();
+const walker = document.createTreeWalker(document.querySelector(arguments[0]), NodeFilter.SHOW_TEXT);
+for (let count = 0; walker.nextNode() && count < 3000; count++) {
+  const element = walker.currentNode.parentElement;
+  if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
+  const both = [numbers(getComputedStyle(element).color).slice(0, 3), ground(element)].map(luminance);
+  const contrast = (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+  if (contrast < 4.5) faint.add(`${element.tagName} ${element.className} on ${ground(element)}: ${contrast}`);
+}
+return [...faint];
+"""
+"""Finds text whose contrast is below 4.5, the minimum of the Web Content Accessibility Guidelines (level AA)."""
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (1400, "dark"), (375, "light"), (375, "dark")])
 @pytest.mark.parametrize("name", [*PAGES, "matrix-report"])
 def test_no_page_scrolls_sideways(chromium: webdriver.Chrome, built: Path, name: str, width: int, scheme: str) -> None:
@@ -362,10 +391,38 @@ def test_no_page_scrolls_sideways(chromium: webdriver.Chrome, built: Path, name:
     ground = chromium.execute_script("return getComputedStyle(document.body).backgroundColor")
     light = sum(map(int, re.findall(r"\d+", ground)[:3])) > 380
     assert light == (scheme == "light")
+    assert chromium.execute_script(FAINT_TEXT, "body" if name == "matrix-report" else "article") == []
     SCREENS.mkdir(parents=True, exist_ok=True)
     chromium.save_screenshot(str(SCREENS / f"site-{name}-{width}-{scheme}.png"))
 
 
+def test_each_outcome_of_the_matrix_has_its_colour(chromium: webdriver.Chrome, built: Path) -> None:
+    show(chromium, 1400, "light")
+    chromium.get((built / "interop.html").as_uri())
+    legend = chromium.find_elements(By.CSS_SELECTOR, "ul.support-legend .count")
+    assert [one.get_attribute("class") for one in legend] == [f"count {status}" for status in STATUSES]
+    assert len({one.text for one in legend}) == len(STATUSES)
+    transparent = "rgba(0, 0, 0, 0)"
+    assert transparent not in {one.value_of_css_property("background-color") for one in legend}
+
+
+def test_words_in_tables_are_not_broken(chromium: webdriver.Chrome, built: Path) -> None:
+    show(chromium, 375, "light")
+    chromium.get((built / "findings.html").as_uri())
+    text = (
+        "<table><tr><td><code>deviation</code></td><td>"
+        + "which text does not fit in one line " * 9
+        + "</td></tr></table>"
+    )
+    height = chromium.execute_script(
+        "const main = document.querySelector('article'); main.insertAdjacentHTML('afterbegin', arguments[0]);"
+        "return main.querySelector('code').getClientRects().length",
+        text,
+    )
+    assert height == 1
+
+
+@pytest.mark.parametrize("width", [1400, 375])
 @pytest.mark.parametrize(
     ("asked", "place"),
     [
@@ -374,10 +431,16 @@ def test_no_page_scrolls_sideways(chromium: webdriver.Chrome, built: Path, name:
         (f" {FINDING}", f"findings-duckdb.html#finding-{FINDING}"),
     ],
 )
-def test_a_search_for_an_id_lands_on_it(chromium: webdriver.Chrome, built: Path, asked: str, place: str) -> None:
-    show(chromium, 1400, "light")
+def test_a_search_for_an_id_lands_on_it(
+    chromium: webdriver.Chrome, built: Path, width: int, asked: str, place: str
+) -> None:
+    show(chromium, width, "light")
     chromium.get((built / "index.html").as_uri())
-    field = chromium.find_element(By.CSS_SELECTOR, "input[name=q]")
+    if width < 500:
+        chromium.find_element(By.CSS_SELECTOR, "label.nav-overlay-icon").click()
+    field = WebDriverWait(chromium, 20).until(
+        lambda one: next((each for each in one.find_elements(By.NAME, "q") if each.is_displayed()), None)
+    )
     field.send_keys(asked)
     field.submit()
     WebDriverWait(chromium, 20).until(lambda one: one.current_url.endswith(place))
@@ -393,6 +456,9 @@ def test_a_search_for_a_part_lists_ids(chromium: webdriver.Chrome, built: Path) 
     chromium.get((built / "search.html").as_uri() + "?q=hash-int-3")
     links = WebDriverWait(chromium, 20).until(lambda one: one.find_elements(By.CSS_SELECTOR, "#ids a"))
     assert "hash-int-34" in [one.text for one in links]
+    chromium.get((built / "search.html").as_uri() + "?q=hsh")
+    links = WebDriverWait(chromium, 20).until(lambda one: one.find_elements(By.CSS_SELECTOR, "#ids a"))
+    assert [one.text for one in links] == [one for one in register() if one.startswith("HSH")]
 
 
 def test_vectors_are_filtered(chromium: webdriver.Chrome, built: Path) -> None:

@@ -17,6 +17,7 @@ from conformance.interop.summary import (
 )
 from conformance.properties.relay_known import load_known
 from conformance.reports.matrix_page import MEANINGS
+from conformance.reports.matrix_terminal import SIGNS
 from tools.docs import html
 from tools.docs.markdown import code, plain, table
 from tools.docs.results import RELAYS, STRESS, published_matrix, read_list
@@ -46,7 +47,7 @@ def matrix_page() -> str:
         f'{str(matrix.header["started"])[:10]}. <a href="{MATRIX_REPORT}">The report of this matrix</a> shows',
         "each table.",
         "",
-        *html.block("matrix_legend.html.j2", meanings=MEANINGS),
+        *html.block("matrix_legend.html.j2", meanings=MEANINGS, signs=SIGNS),
     ]
     for heading, counted in (
         ("Producers and consumers", by_producer(matrix)),
@@ -63,6 +64,7 @@ def _counts(matrix: Matrix, counted: Counted) -> list[str]:
         counted=counted,
         statuses=STATUSES,
         meanings=MEANINGS,
+        signs=SIGNS,
         versions={one.name: one.version for one in matrix.participants},
     )
 

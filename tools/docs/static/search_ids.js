@@ -1,6 +1,9 @@
 "use strict";
 // A search for an id goes to its place; a part of ids is answered with the first of those that have it.
 
+// The code of a requirement or an open point, whose address is in lower case.
+const CODE = /^([a-z]{3}\d{3}|[a-z]\d+)$/;
+
 document.addEventListener("DOMContentLoaded", () => {
   const asked = (new URLSearchParams(location.search).get("q") || "").trim().toLowerCase();
   if (!asked) return;
@@ -24,7 +27,7 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const [id, address] of found) {
     const link = document.createElement("a");
     link.href = address;
-    link.textContent = id;
+    link.textContent = CODE.test(id) ? id.toUpperCase() : id;
     list.append(link);
   }
   document.getElementById("search-results").before(list);
