@@ -1,5 +1,4 @@
-// A whole adapter: hashes of int, long and string, with its own Murmur3. The page "Plugging in an engine" of iceberg-conformance
-// describes what comes next.
+// An adapter that hashes int, long and string with the Murmur3 below. README.md beside it describes what comes next.
 //
 //	go build -o adapter adapter.go
 package main
@@ -36,7 +35,7 @@ func invalid(value any, typ string) answer {
 	return answer{"error": answer{"kind": "invalid", "message": fmt.Sprintf("%v is no %s", value, typ)}}
 }
 
-// hash answers one request for a hash; values are read as the protocol says.
+// hash answers one request for a hash.
 func hash(typ string, value any) answer {
 	switch text, isText := value.(string); typ {
 	case "string":

@@ -1,6 +1,5 @@
-// A whole adapter: hashes of int, long and string, with its own Murmur3 and a JSON reader of its own, so that the JDK
-// alone runs it; Jackson is what one would use. The page "Plugging in an engine" of iceberg-conformance
-// describes what comes next.
+// An adapter that hashes int, long and string with the Murmur3 below. It needs only the JDK, so it contains a small JSON
+// reader; use Jackson instead. README.md beside it describes what comes next.
 //
 //     java Adapter.java
 

@@ -1,5 +1,5 @@
-// A whole adapter: hashes of int, long and string, with its own Murmur3. It needs nothing but Node.js. The page "Plugging
-// in an engine" of iceberg-conformance describes what comes next.
+// An adapter that hashes int, long and string with the Murmur3 below. It needs only Node.js. README.md beside it
+// describes what comes next.
 //
 //     node adapter.js
 "use strict";
