@@ -160,7 +160,8 @@ def _run(
         try:
             return running.run_matrix(plan, found, report_progress)
         finally:  # the results of an interrupted run say that they are not complete
-            if results is not None:
+            written = any(not table.producer.startswith(cells.GOLDEN) for table in found.tables)
+            if results is not None and (found.complete or written or found.cells):
                 matrix_results.write(found, results)
 
 

@@ -146,6 +146,10 @@ def run(
         plan = evolve(plan, second_reader=reader, second_readings=second_reading.second_readings)
     with _results_file(results) as file, progress() as report_progress:
         found = execute(plan, header, ResultsWriter(file), report_progress)
+    if found.exit_status == ExitStatus.INTERRUPTED and not found.results:  # no files without answers
+        if results is not None and results.is_file():
+            results.unlink()
+        written = tuple(one for one in written if one.path is None)
     detail = Detail.STATISTICS if statistics else Detail.ALL if verbose else Detail.EXAMPLES
     write_reports(found, written, vectors_, detail=detail)
     if all_engines_:

@@ -407,6 +407,29 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
             os.kill(child, 0)
 
 
+def test_a_run_that_is_interrupted_before_the_first_answer_leaves_no_files(
+    folder: Path, adapter: Adapter, tmp_path: Path
+) -> None:
+    written = [tmp_path / name for name in ("run.jsonl", "run.html", "run.xml")]
+    command = ["run", "-a", adapter("silent-start"), "--vectors", folder, "--results", written[0]]
+    command += ["--report", f"html:{written[1]}", "--report", f"junit:{written[2]}"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "conformance", *map(str, command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not find_children(process):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert stdout.endswith("no results; the run is not complete\n")
+    assert one_line(stderr) == "interrupted"
+    assert [path.name for path in written if path.exists()] == []
+
+
 def test_a_reader_that_has_seen_enough_is_no_bug(folder: Path, adapter: Adapter) -> None:
     command = shlex.join([sys.executable, "-m", "conformance", "list", "requirements"])
     done = subprocess.run(f"{command} | head -1", shell=True, capture_output=True, text=True, timeout=300)

@@ -196,12 +196,13 @@ for line in sys.stdin:
 """
 
 
-def test_an_interrupted_command_leaves_results_that_are_read(tmp_path: Path) -> None:
-    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
-    asked, written = tmp_path / "asked", tmp_path / "m.jsonl"
-    command = [sys.executable, "-m", "conformance", "matrix", "--producer", "reference", "--script", FEW[0]]
-    command += ["--consumer", "reference", "--consumer", f"{sys.executable} {tmp_path}/slow.py {asked}", "--jobs", "1"]
-    with subprocess.Popen([*command, "--results", str(written)], stderr=subprocess.PIPE, text=True) as process:
+def interrupt_a_slow_reader(folder: Path, *arguments: str) -> Path:
+    """Interrupt a matrix while a consumer reads its first table, and return the path of the results file."""
+    (folder / "slow.py").write_text(SLOW, encoding="utf-8")
+    asked, written = folder / "asked", folder / "m.jsonl"
+    command = [sys.executable, "-m", "conformance", "matrix", *arguments, "--jobs", "1", "--results", str(written)]
+    command += ["--consumer", f"{sys.executable} {folder}/slow.py {asked}"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         while not asked.exists():
             assert process.poll() is None
             time.sleep(0.02)
@@ -209,10 +210,20 @@ def test_an_interrupted_command_leaves_results_that_are_read(tmp_path: Path) -> 
         _, output = process.communicate(timeout=60)
     assert process.returncode == ExitStatus.INTERRUPTED, output
     assert "interrupted" in output
-    found = results.read(written)
+    return written
+
+
+def test_an_interrupted_command_leaves_results_that_are_read(tmp_path: Path) -> None:
+    found = results.read(
+        interrupt_a_slow_reader(tmp_path, "--producer", "reference", "--script", FEW[0], "--consumer", "reference")
+    )
     assert (found.complete, found.exit_status) == (False, ExitStatus.INTERRUPTED)
     assert [table.name for table in found.tables] == [FEW[0]]
     assert [(cell.consumer, cell.outcome) for cell in found.cells] == [("reference", TableOutcome.PASSED)]
+
+
+def test_a_command_that_is_interrupted_before_anything_was_written_or_read_leaves_no_results(tmp_path: Path) -> None:
+    assert not interrupt_a_slow_reader(tmp_path, "--producer", "golden").exists()
 
 
 def test_folders_of_producers_are_plain_names() -> None:
