@@ -23,6 +23,9 @@ TIMEOUT = --timeout 120
 # Engines whose folders say that installing them takes much.
 LARGE = $(shell $(BIN)/python -c "from conformance.engine_setup.catalog import catalog; print(*sorted({one.name for one in catalog().engines if one.by_name}))")
 
+# Tests and engines start hundreds of processes, each of which would compile the modules that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Requirements in reports lead to their pages where `make docs` has built them, else to the spec.
 export ICEBERG_CONFORMANCE_SITE ?= $(if $(wildcard site/index.html),../site)
 
@@ -62,13 +65,13 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	tools/system_packages.sh
 	$(BIN)/iceberg-conformance engines install --all
 	-$(BIN)/iceberg-conformance engines install moto iceberg-rest hive-metastore
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
 	$(BIN)/python -m tools.bench --quick --rounds 1
 
 reword: $(READY)    ## pass every test with every message reworded at random, which shows that nothing depends on a text: as long as the tests
 	$(BIN)/iceberg-conformance engines install --all
-	nice -n 15 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --hypothesis-profile repeatable --reword
+	nice -n 15 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --hypothesis-profile repeatable --reword
 
 EXAMPLES ?= 1000
 SEED ?= 0

@@ -200,7 +200,8 @@ def launch(name: str) -> Launch:
         command = [_in_folder(engine, word) for word in engine.command]
         return Launch(command=command or [sys.executable, str(engine.folder / engine.adapter)], env=dict(os.environ))
     made = environment(engine.lock)
-    # These variables would make the engine load packages or settings that are not its own.
+    # These variables would make the engine load packages or settings that are not its own; with the last, each of its
+    # processes would compile every module that it imports, as the installation leaves that to the first import.
     strangers = {
         "PYTHONPATH",
         "PYTHONHOME",
@@ -212,6 +213,7 @@ def launch(name: str) -> Launch:
         "JAVA_TOOL_OPTIONS",
         "HADOOP_CONF_DIR",
         "PYSPARK_DRIVER_PYTHON",
+        "PYTHONDONTWRITEBYTECODE",
     }
     env = {key: value for key, value in os.environ.items() if key not in strangers}
     if engine.folder.parent == SHIPPED_ENGINES:  # where modules are named as the libraries of engines are

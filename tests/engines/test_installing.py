@@ -165,6 +165,14 @@ def test_an_adapter_sees_our_packages_and_nothing_else_of_ours(monkeypatch: pyte
     assert started.command[1:] == [str(find_engine("pyiceberg").folder / "adapter.py")]
 
 
+def test_an_engine_keeps_the_bytecode_of_its_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are installed without, and each process would compile them anew, which takes longer than most requests."""
+    use(monkeypatch, Steps())
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    install("pyiceberg")
+    assert "PYTHONDONTWRITEBYTECODE" not in launch("pyiceberg").env
+
+
 def test_a_kit_of_copies_follows_the_packages(tmp_path: Path) -> None:
     package, place = tmp_path / "package", tmp_path / "kit" / "package"
     package.mkdir()
