@@ -12,6 +12,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from conformance.adapter_sdk.spark_settings import JAVA
 from conformance.engine_setup import launch
 
 HOST = "127.0.0.1"
@@ -34,7 +35,11 @@ class Installed:
     @property
     def settings(self) -> dict[str, str]:
         """The settings of every driver."""
-        return {"spark.driver.host": HOST, "spark.executorEnv.PYTHONPATH": self.kit}
+        return {
+            "spark.driver.host": HOST,
+            "spark.executor.extraJavaOptions": JAVA,
+            "spark.executorEnv.PYTHONPATH": self.kit,
+        }
 
 
 @functools.cache

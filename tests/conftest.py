@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 
 import pytest
 import reword
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+
+from conformance.adapter_sdk.spark_settings import JAVA
 
 # Interrupts are ignored by what a shell starts in the background, and by all that this starts: the tests of interrupts
 # would wait without end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Virtual machines of Spark live for seconds here, too: the programs that start one, drivers, and masters and workers.
+for name in ("SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
+    os.environ.setdefault(name, JAVA)
 
 # A machine that is busy must not fail a property: speed is measured by the benchmarks, not by deadlines, nor by how
 # long examples take to draw.
@@ -38,6 +47,26 @@ def pytest_configure(config: pytest.Config) -> None:
         seed = seed if seed != "random" else str(random.SystemRandom().randrange(10**6))
         config.option.reword = seed  # the workers of xdist use the same
         reword.install(seed)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Give all files with tests of shared engines to the same process, so that each engine starts once."""
+    return SharedEngines(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+class SharedEngines(LoadFileScheduling):
+    """Files are the units of work, but those with tests of shared engines are one."""
+
+    def __init__(self, config: pytest.Config, log: Producer) -> None:
+        super().__init__(config, log)
+        paths = (config.rootpath / "tests").rglob("test_*.py")
+        sharing = (path for path in paths if "from engine_processes import" in path.read_text(encoding="utf-8"))
+        self._sharing = {path.relative_to(config.rootpath).as_posix() for path in sharing}
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "shared engines" if file in self._sharing else file
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -11,17 +11,16 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from conformance.adapter_sdk.spark_settings import LOCAL
+
 
 def session(warehouse: str) -> SparkSession:
     """Return a session with two catalogs: one in memory, which keeps files of dropped tables, and one of folders."""
     catalog = "org.apache.iceberg.spark.SparkCatalog"
     settings = {
+        **LOCAL,
         "spark.driver.extraClassPath": os.environ["ICEBERG_CONFORMANCE_JARS"],
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.memory": catalog,
         "spark.sql.catalog.memory.catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog",
@@ -30,7 +29,7 @@ def session(warehouse: str) -> SparkSession:
         "spark.sql.catalog.folders.type": "hadoop",
         "spark.sql.catalog.folders.warehouse": f"file://{warehouse}/folders",
     }
-    builder = SparkSession.builder.master("local[1]").appName("advice")
+    builder = SparkSession.builder.appName("advice")
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from engine_processes import Running
 from large_engines import skip_unless_installed
-from patient import PATIENT
 
 from conformance import vectors
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.script_steps import WRITING
 from conformance.adapter_sdk.serve import perform
-from conformance.engine_setup import launch, list_engines
 from conformance.engines.reference import adapter as reference
 from conformance.operations.protocol import Ok, Refused
 from conformance.runner.adapter_interface import Request
 from conformance.runner.judge import Outcome, Verdict, judge
-from conformance.runner.process import Process
 from conformance.runner.scratch_dir import clear, places
 
 pytestmark = pytest.mark.engine
@@ -42,34 +40,28 @@ CHOSEN = {
 }
 
 
-def verdicts(name: str) -> dict[str, Verdict]:
+def verdicts(running: Running, name: str) -> dict[str, Verdict]:
     """The verdicts on the scripts that are chosen for an engine, in its first version."""
-    status = next(status for status in list_engines() if status.name == name)
-    if not status.installed:
-        pytest.fail(f"{status.label}: {status.reason}")
-    started = launch(status.label)
+    process, _ = running(name)
     found = {}
-    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
-        process.start()
-        with places(VECTORS[id_] for id_ in CHOSEN[name]) as asked:
-            answers = process.ask(Request(vector.operation.name, vector.args) for vector in asked)
-            for vector, answer in zip(asked, answers, strict=True):
-                found[vector.id] = judge(vector, answer)
-                clear(vector)
-                assert not Path(vector.args["table"]).parent.exists()
-        assert process.stop() is None
+    with places(VECTORS[id_] for id_ in CHOSEN[name]) as asked:
+        answers = process.ask(Request(vector.operation.name, vector.args) for vector in asked)
+        for vector, answer in zip(asked, answers, strict=True):
+            found[vector.id] = judge(vector, answer)
+            clear(vector)
+            assert not Path(vector.args["table"]).parent.exists()
     return found
 
 
 @pytest.mark.parametrize("name", ["iceberg-java", "spark-reference"])
-def test_what_is_written_is_what_the_script_makes(name: str) -> None:
-    assert {id_: (found.outcome, found.reason) for id_, found in verdicts(name).items()} == dict.fromkeys(
+def test_what_is_written_is_what_the_script_makes(running: Running, name: str) -> None:
+    assert {id_: (found.outcome, found.reason) for id_, found in verdicts(running, name).items()} == dict.fromkeys(
         CHOSEN[name], (Outcome.PASSED, "")
     )
 
 
-def test_pyiceberg_writes_says_what_it_does_not_do_and_fails_where_it_is_known_to() -> None:
-    found = verdicts("pyiceberg")
+def test_pyiceberg_writes_says_what_it_does_not_do_and_fails_where_it_is_known_to(running: Running) -> None:
+    found = verdicts(running, "pyiceberg")
     assert found["write-numbers-v2-parquet"].outcome is Outcome.PASSED
     assert found["write-tag"].outcome is Outcome.PASSED
     assert found["change-tag"].outcome is Outcome.PASSED
@@ -96,35 +88,34 @@ PARTITIONS = [
 
 
 @pytest.mark.parametrize("name", ["iceberg-java", "pyiceberg", "iceberg-go"])
-def test_the_changes_of_an_operation_are_committed_together_or_not_at_all(name: str, tmp_path: Path) -> None:
+def test_the_changes_of_an_operation_are_committed_together_or_not_at_all(
+    running: Running, name: str, tmp_path: Path
+) -> None:
     altered = [{"op": "alter-schema", "changes": COLUMNS}, {"op": "alter-spec", "changes": PARTITIONS}]
     refused = [
         {"op": "alter-schema", "changes": [{"op": "add", "name": "d", "type": "int"}, {"op": "drop", "name": "x"}]},
         {"op": "alter-spec", "changes": [{"op": "remove", "name": "q"}, {"op": "remove", "name": "x"}]},
     ]
     skip_unless_installed(name)
-    started = launch(name)
-    with Process(name, started.command, env=started.env, limits=PATIENT) as process:
-        process.start()
-        script = {"operations": [CREATED, *altered]}
-        (made,) = process.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])
-        assert isinstance(made, Ok)
-        *before, last = made.value["locations"]
-        document = table_requests.metadata(last)
-        assert [entry["metadata-file"] for entry in document["metadata-log"]] == before
-        assert [field["name"] for field in document["schemas"][-1]["fields"]] == ["b", "c"]
-        assert [field["name"] for field in document["partition-specs"][-1]["fields"]] == ["q", "r"]
-        files = sorted((tmp_path / "table" / "metadata").iterdir())
-        for operation in refused:
-            (answer,) = process.ask([Request("table.change", {"table": last, "operations": [operation]})])
-            assert isinstance(answer, Refused)
-        assert sorted((tmp_path / "table" / "metadata").iterdir()) == files
-        assert process.stop() is None
+    process, _ = running(name)
+    script = {"operations": [CREATED, *altered]}
+    (made,) = process.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])
+    assert isinstance(made, Ok)
+    *before, last = made.value["locations"]
+    document = table_requests.metadata(last)
+    assert [entry["metadata-file"] for entry in document["metadata-log"]] == before
+    assert [field["name"] for field in document["schemas"][-1]["fields"]] == ["b", "c"]
+    assert [field["name"] for field in document["partition-specs"][-1]["fields"]] == ["q", "r"]
+    files = sorted((tmp_path / "table" / "metadata").iterdir())
+    for operation in refused:
+        (answer,) = process.ask([Request("table.change", {"table": last, "operations": [operation]})])
+        assert isinstance(answer, Refused)
+    assert sorted((tmp_path / "table" / "metadata").iterdir()) == files
 
 
 @pytest.mark.parametrize(("version", "name"), [(2, "_pos"), (3, "_row_id")])
 def test_iceberg_java_reads_a_column_with_the_name_of_a_metadata_column(
-    version: int, name: str, tmp_path: Path
+    running: Running, version: int, name: str, tmp_path: Path
 ) -> None:
     columns = [{"id": 1, "name": "id", "required": False, "type": "long"}]
     columns += [{"id": 2, "name": name, "required": False, "type": "long"}]
@@ -132,16 +123,13 @@ def test_iceberg_java_reads_a_column_with_the_name_of_a_metadata_column(
     script = {"operations": [create, {"op": "append", "rows": [{"id": "1", name: "77"}]}]}
     made = perform(reference.operations(), "table.write", {"table": str(tmp_path / "table"), "script": script}, ())
     args = {"table": made["ok"]["metadata"], "types": {"id": "long", name: "long"}}
-    started = launch("iceberg-java")
-    with Process("iceberg-java", started.command, env=started.env, limits=PATIENT) as process:
-        process.start()
-        (answer,) = process.ask([Request("table.read", args)])
-        assert process.stop() is None
+    process, _ = running("iceberg-java")
+    (answer,) = process.ask([Request("table.read", args)])
     assert isinstance(answer, Ok)
     assert answer.value["rows"] == [{"id": "1", name: "77"}]
 
 
-def test_iceberg_java_changes_rows_of_columns_whose_names_differ_only_in_case(tmp_path: Path) -> None:
+def test_iceberg_java_changes_rows_of_columns_whose_names_differ_only_in_case(running: Running, tmp_path: Path) -> None:
     columns = [{"id": 1, "name": "id", "required": False, "type": "long"}]
     columns += [{"id": 2, "name": "ID", "required": False, "type": "long"}]
     create = {**CREATED, "schema": {"type": "struct", "fields": columns}}
@@ -149,13 +137,10 @@ def test_iceberg_java_changes_rows_of_columns_whose_names_differ_only_in_case(tm
     merge = {"op": "merge", "on": ["ID"], "rows": [{"id": "7", "ID": "4"}]}
     rows = [{"id": "1", "ID": "2"}, {"id": "2", "ID": "4"}]
     script = {"operations": [create, {"op": "append", "rows": rows}, update, merge]}
-    started = launch("iceberg-java")
-    with Process("iceberg-java", started.command, env=started.env, limits=PATIENT) as process:
-        process.start()
-        (made,) = process.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])
-        assert isinstance(made, Ok), made
-        args = {"table": made.value["metadata"], "types": {"id": "long", "ID": "long"}}
-        (answer,) = process.ask([Request("table.read", args)])
-        assert process.stop() is None
+    process, _ = running("iceberg-java")
+    (made,) = process.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])
+    assert isinstance(made, Ok), made
+    args = {"table": made.value["metadata"], "types": {"id": "long", "ID": "long"}}
+    (answer,) = process.ask([Request("table.read", args)])
     assert isinstance(answer, Ok)
     assert sorted(answer.value["rows"], key=str) == [{"id": "3", "ID": "2"}, {"id": "7", "ID": "4"}]

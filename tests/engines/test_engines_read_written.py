@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import datetime
 import uuid
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from patient import PATIENT
+from engine_processes import Running
 
-from conformance.engine_setup import launch, list_engines
+from conformance.engine_setup import list_engines
 from conformance.operations.protocol import Ok
 from conformance.operations.registry import OPERATIONS
 from conformance.operations.wire import to_exchange
@@ -179,14 +178,8 @@ CASES = [
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
-def engine(request: pytest.FixtureRequest) -> Iterator[tuple[str, Process]]:
-    status = request.param
-    if not status.installed:
-        pytest.fail(f"{status.label}: {status.reason}")
-    started = launch(status.label)
-    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
-        process.start()
-        yield status.name, process
+def engine(request: pytest.FixtureRequest, running: Running) -> tuple[str, Process]:
+    return request.param.name, running(request.param.label)[0]
 
 
 @pytest.fixture(scope="module")

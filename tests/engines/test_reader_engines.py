@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from patient import PATIENT
+from engine_processes import Running
 
-from conformance.engine_setup import launch, list_engines
+from conformance.engine_setup import list_engines
 from conformance.operations.protocol import Ok, Refused, Unsupported
 from conformance.operations.reading.comparators import table_rows
 from conformance.runner.adapter_interface import Request
@@ -39,16 +38,9 @@ def test_every_reader_is_in_the_catalog() -> None:
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
-def engine(request: pytest.FixtureRequest) -> Iterator[Process]:
-    status = request.param
-    if not status.installed:
-        pytest.fail(f"{status.label}: {status.reason}")
+def engine(request: pytest.FixtureRequest, running: Running) -> Process:
     materialize([TABLE])
-    started = launch(status.label)
-    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
-        process.start()
-        yield process
-        assert process.stop() is None
+    return running(request.param.label)[0]
 
 
 def ask(process: Process, args: dict[str, Any]) -> Any:

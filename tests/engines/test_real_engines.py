@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from patient import PATIENT
+from engine_processes import Running
 
-from conformance.engine_setup import EngineStatus, launch, list_engines
+from conformance.engine_setup import EngineStatus, list_engines
 from conformance.operations.protocol import Ok, Refused, Started
 from conformance.runner.adapter_interface import Request
 from conformance.runner.process import Process
@@ -24,13 +23,9 @@ ONLY_BUCKET = ("trino",)
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
-def engine(request: pytest.FixtureRequest) -> Iterator[tuple[EngineStatus, Process, Started]]:
+def engine(request: pytest.FixtureRequest, running: Running) -> tuple[EngineStatus, Process, Started]:
     status: EngineStatus = request.param
-    if not status.installed:
-        pytest.fail(f"{status.label}: {status.reason}")
-    started = launch(status.label)
-    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
-        yield status, process, process.start()
+    return status, *running(status.label)
 
 
 def ask(process: Process, op: str, *args: dict[str, Any]) -> list[Any]:

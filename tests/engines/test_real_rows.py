@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from patient import PATIENT
+from engine_processes import Running
 
-from conformance.engine_setup import launch, list_engines
+from conformance.engine_setup import list_engines
 from conformance.operations.protocol import Ok, Refused
 from conformance.operations.registry import OPERATIONS
 from conformance.runner.adapter_interface import Request
@@ -23,15 +22,9 @@ SOUND = ["types-v2-parquet", "deletion-vectors-parquet", "schema-evolution-parqu
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
-def engine(request: pytest.FixtureRequest) -> Iterator[Process]:
-    status = request.param
-    if not status.installed:
-        pytest.fail(f"{status.label}: {status.reason}")
+def engine(request: pytest.FixtureRequest, running: Running) -> Process:
     materialize([*SOUND, "broken-data-missing"])
-    started = launch(status.label)
-    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
-        process.start()
-        yield process
+    return running(request.param.label)[0]
 
 
 def asked(process: Process, op: str, table: str, **more: Any) -> Any:

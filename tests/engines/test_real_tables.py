@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from patient import PATIENT
+from engine_processes import Running
 
-from conformance.engine_setup import launch, list_engines
+from conformance.engine_setup import list_engines
 from conformance.operations.protocol import Ok, Refused
 from conformance.operations.table_metadata.comparators import evolved_schema, evolved_spec, table_form
 from conformance.runner.adapter_interface import Request
@@ -45,14 +44,8 @@ SPEC: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
-def engine(request: pytest.FixtureRequest) -> Iterator[Process]:
-    status = request.param
-    if not status.installed:
-        pytest.fail(f"{status.label}: {status.reason}")
-    started = launch(status.label)
-    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
-        process.start()
-        yield process
+def engine(request: pytest.FixtureRequest, running: Running) -> Process:
+    return running(request.param.label)[0]
 
 
 def ask(process: Process, op: str, **args: Any) -> Any:

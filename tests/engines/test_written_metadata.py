@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
 import pytest
-from patient import PATIENT
+from engine_processes import Running
 
-from conformance.engine_setup import launch, list_engines
+from conformance.engine_setup import list_engines
 from conformance.operations.protocol import Ok
 from conformance.runner.adapter_interface import Request
 from conformance.runner.process import Process
@@ -33,14 +32,8 @@ NOT_TAKEN: dict[str, set[str]] = {"pyiceberg": {"v1-snapshots", "v1-rich"}, "ice
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
-def engine(request: pytest.FixtureRequest) -> Iterator[tuple[str, Process]]:
-    status = request.param
-    if not status.installed:
-        pytest.fail(f"{status.label}: {status.reason}")
-    started = launch(status.label)
-    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
-        process.start()
-        yield status.name, process
+def engine(request: pytest.FixtureRequest, running: Running) -> tuple[str, Process]:
+    return request.param.name, running(request.param.label)[0]
 
 
 def test_what_an_engine_writes_fits_the_json_schemas(engine: tuple[str, Process]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -81,7 +82,7 @@ def killing(location: str, folder: Path) -> tuple[list[Any], int]:
         "spark.executor.memory": "512m",
         "spark.task.maxFailures": f"{FAILURES}",
     }
-    given = " ".join(f"--conf {name}={value}" for name, value in settings.items())
+    given = shlex.join(word for name, value in settings.items() for word in ("--conf", f"{name}={value}"))
     env = {
         **spark.env,
         "SPARK_SCALA_VERSION": "2.13",

@@ -10,6 +10,8 @@ import os
 import sys
 from collections.abc import Iterator
 
+from conformance.adapter_sdk.spark_settings import LOCAL
+
 VERSIONS, FORMATS = (1, 2, 3), ("parquet", "avro", "orc")
 
 ROWS = """SELECT id, cast(id % 5 AS int) AS k, concat('v', id % 7) AS s,
@@ -80,16 +82,10 @@ def main(folder: str, wanted: list[str]) -> None:
     """Make the tables."""
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[1]").config(
-        "spark.jars", os.environ["ICEBERG_CONFORMANCE_JARS"].replace(":", ",")
-    )
+    builder = SparkSession.builder.config("spark.jars", os.environ["ICEBERG_CONFORMANCE_JARS"].replace(":", ","))
     settings = {
-        "spark.ui.enabled": "false",
+        **LOCAL,
         "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.ansi.enabled": "false",
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.fresh": "org.apache.iceberg.spark.SparkCatalog",
