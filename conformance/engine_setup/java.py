@@ -33,6 +33,7 @@ _JAVA = "bin/java.exe" if sys.platform == "win32" else "bin/java"
 _VERSION = re.compile(r'version "(\d+)')
 
 
+@cache
 def java_release(java_home: Path) -> int | None:
     """Return the major release of a Java home; None if no Java runs there."""
     try:

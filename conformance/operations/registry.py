@@ -6,16 +6,19 @@ the published schema of the protocol, under ``NAME.args`` and ``NAME.answer``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
 from conformance.core.failures import UsageError
-from conformance.operations.comparison import Comparator
 from conformance.operations.families import Family, families
 from conformance.operations.protocol import complaint
 from conformance.operations.schemas import protocol_schema
+
+if TYPE_CHECKING:
+    from conformance.operations.comparison import Comparator
 
 READER = frozenset({"reader"})
 WRITER = frozenset({"writer"})
@@ -31,7 +34,7 @@ class Operation:
     """An operation that the spec defines and an implementation performs."""
 
     name: str
-    compare: Comparator
+    family: Family
     roles: frozenset[str]
     """Whether a reader, a writer, or both perform it: a requirement that binds only the other role does not
     explain a difference.
@@ -39,6 +42,11 @@ class Operation:
 
     description: str = ""
     """What the operation does, in one sentence."""
+
+    @property
+    def compare(self) -> Comparator:
+        """The comparison of an answer with the expected one; the modules that it needs are imported on first use."""
+        return _comparators(self.family)[self.name]
 
     @property
     def args_schema(self) -> dict[str, Any]:
@@ -69,13 +77,18 @@ class Operation:
         return complaint(form, value) if form in protocol_schema()["$defs"] else self.answer_complaint(value)
 
 
-def _operations(family: Family) -> Iterator[Operation]:
-    found: dict[str, Comparator] = family.load("comparators").COMPARATORS if family.has("comparators") else {}
+@cache
+def _comparators(family: Family) -> Mapping[str, Comparator]:
+    found: Mapping[str, Comparator] = family.load("comparators").COMPARATORS if family.has("comparators") else {}
     for name in sorted(found.keys() ^ family.operations.keys()):
         missing = "schema.json" if name in found else "COMPARATORS of comparators.py"
         raise UsageError(f"{family.path}: {name}: not in {missing}; expected a comparator for each operation")
+    return found
+
+
+def _operations(family: Family) -> Iterator[Operation]:
     for name, operation in family.operations.items():
-        yield Operation(name, found[name], frozenset(operation["roles"]), operation["description"])
+        yield Operation(name, family, frozenset(operation["roles"]), operation["description"])
 
 
 OPERATIONS: dict[str, Operation] = {

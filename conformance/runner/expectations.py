@@ -46,12 +46,15 @@ from attrs import field, frozen
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import dump_json, parse_json, place, shorten
+from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.catalog import catalog
 from conformance.engine_setup.deviations import shipped_entries
-from conformance.operations.comparison import Undecodable, same_json
 from conformance.operations.protocol import Started
 from conformance.runner.judge import Outcome, Verdict
 from conformance.vectors import Vector
+
+with lazy_imports():
+    from conformance.operations import comparison
 
 SHIPPED = "known-deviations"
 """The name, on the command line, of the files that come with the tool."""
@@ -152,11 +155,11 @@ class Deviation:
 
 def _same_answer(vector: Vector, stated: Any, got: Any) -> bool:
     if vector.operation.answer_complaint(stated) or vector.operation.answer_complaint(got):
-        return same_json(stated, got)
+        return comparison.same_json(stated, got)
     try:
         return not vector.operation.compare(vector.args, stated, got)
-    except Undecodable:  # a wrong answer need not be a value of the type
-        return same_json(stated, got)
+    except comparison.Undecodable:  # a wrong answer need not be a value of the type
+        return comparison.same_json(stated, got)
 
 
 @frozen

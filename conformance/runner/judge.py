@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
 from conformance.core.json_text import shorten
-from conformance.operations.comparison import Differences, Undecodable
+from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import Operation
 from conformance.vectors import Alternative, Vector
+
+if TYPE_CHECKING:
+    from conformance.operations.comparison import Differences
+
+with lazy_imports():
+    from conformance.operations import comparison
 
 
 class Outcome(enum.Enum):
@@ -94,7 +100,7 @@ def mismatch(
         case Ok(expected), Ok(got):
             try:
                 differences = operation.compare(args, expected, got)
-            except Undecodable as error:
+            except comparison.Undecodable as error:
                 return shorten(str(error)), ()
             return ("the answer differs", differences) if differences else (None, ())
     raise AssertionError(permitted, answer)

@@ -84,7 +84,7 @@ def not_ready() -> dict[str, str]:
 
 def engine_labels() -> list[str]:
     """Return the names of the engines on the command line."""
-    return [engine.label for engine in engine_setup.list_engines()]
+    return [engine.label for engine in engine_catalog.catalog().engines]
 
 
 def named(names: Sequence[str], limits: AdapterLimits) -> list[Target]:

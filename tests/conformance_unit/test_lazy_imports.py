@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,3 +79,32 @@ def lazily_imported() -> Iterator[tuple[str, str]]:
 def test_what_is_imported_lazily_is_a_module(path_and_name: tuple[str, str]) -> None:
     """A name inside a module would be imported like a module on first use, which fails."""
     assert find_spec(path_and_name[1]) is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unneeded"),
+    [
+        (("explain", "TRN010"), ("conformance.operations.comparison", "spec_ref.schemas", "numpy", "pyarrow")),
+        (("run", "--suite", "hashing"), ("conformance.operations.reading.comparators", "numpy", "pyarrow")),
+    ],
+)
+def test_a_short_command_imports_nothing_that_it_does_not_need(
+    arguments: tuple[str, ...], unneeded: tuple[str, ...]
+) -> None:
+    code = "import sys; from conformance.cli import main; status = main(); print(status, *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    status, *loaded = done.stdout.splitlines()[-1].split()
+    assert status == "0"
+    assert set(unneeded).isdisjoint(loaded)
+
+
+def test_a_run_of_one_engine_asks_for_the_state_of_no_other(tmp_path: Path) -> None:
+    """To ask starts each Java of the machine, which takes longer than many a run."""
+    (tmp_path / "java").write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\n")
+    (tmp_path / "java").chmod(0o755)
+    code = "from conformance.cli import main; from conformance.runner.targets import make_limits, target; "
+    code += "target('pyiceberg', make_limits(1, 1)); raise SystemExit(main())"
+    command = [sys.executable, "-c", code, "run", "--suite", "hashing", "--adapter", "reference"]
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "JAVA_HOME": ""}
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert not (tmp_path / "asked").exists()

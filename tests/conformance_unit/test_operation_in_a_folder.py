@@ -181,6 +181,6 @@ def test_a_folder_without_a_schema_or_with_a_name_of_no_module_is_refused(more: 
 
 def test_an_operation_that_nothing_compares_and_a_comparison_of_none_are_refused(tmp_path: Path, run: Run) -> None:
     folder = write(tmp_path / "operations" / "doubles", **{"comparators.py": "COMPARATORS = {'triple': None}"})
-    done = run("-m", "conformance", "list", "vectors")
+    done = run("-m", "conformance", "run", "--adapter", "reference", "--vectors", vectors(tmp_path / "vectors", 8))
     assert done.returncode == 2
     assert f"{folder}: double: not in COMPARATORS of comparators.py" in done.stderr
