@@ -156,7 +156,7 @@ def engine_status(engine: Engine) -> EngineStatus:
         missing = [jar for jar in jars(engine) if not jar.is_file()]
         if missing:
             reason = f"{missing[0].name} is missing; install the engine again"
-        elif engine.classes and not (classes_path(engine) / MARKER).is_file():
+        elif engine.classes and engine.lock and not (classes_path(engine) / MARKER).is_file():
             reason = f"its adapter is not compiled; run `iceberg-conformance engines install {engine.label}`"
     return EngineStatus(
         name=engine.name,

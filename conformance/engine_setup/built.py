@@ -180,12 +180,17 @@ def sources(engine: Installed) -> Path:
 
 def engine_build(engine: Installed) -> Build:
     """Return the build of an engine, made or not; its path depends on the sources and the machine."""
-    folder = sources(engine)
     recipe = hashlib.sha256(sysconfig.get_platform().encode())
+    for folder in (sources(engine), *engine.class_folders):
+        add_files(recipe, folder)
+    return Build(home() / "built" / f"{engine.build_name}-{recipe.hexdigest()[:HASH]}", TOOLCHAINS[engine.toolchain])
+
+
+def add_files(recipe: hashlib._Hash, folder: Path) -> None:
+    """Add the names and contents of the sources in a folder to the hash that identifies what is built of them."""
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
         data = file.read_bytes()
         recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
-    return Build(home() / "built" / f"{engine.build_name}-{recipe.hexdigest()[:HASH]}", TOOLCHAINS[engine.toolchain])
 
 
 def install_build(engine: Installed, progress: Progress) -> Build:
@@ -207,6 +212,8 @@ def install_build(engine: Installed, progress: Progress) -> Build:
         shutil.rmtree(made.path, ignore_errors=True)
         copied, scratch = made.path / "sources", made.path / "made"
         shutil.copytree(sources(engine), copied)
+        for folder in engine.class_folders:
+            shutil.copytree(folder, copied / "src", dirs_exist_ok=True)
         places = {"sources": str(copied), "made": str(scratch)}
         for number, step in enumerate(toolchain.steps, start=1):
             command = [word for argument in step for word in _words(argument, copied, places)]

@@ -93,7 +93,7 @@ class Engine:
     `built`."""
 
     classes: tuple[str, ...] = attrs.field(default=(), converter=_names)
-    """Folders in `folder` with Java sources for `adapter`, which are compiled with the jars; see `java`."""
+    """Folders with Java sources, relative to `folder`, which are compiled with the jars, or with `sources`."""
 
     lock: str = ""
     """The name of the lock file with the Python packages of the environment; without one, the tool's Python is used."""
@@ -129,6 +129,11 @@ class Engine:
     def source_folder(self) -> Path:
         """The folder with the sources of its program."""
         return self.folder / self.sources
+
+    @property
+    def class_folders(self) -> tuple[Path, ...]:
+        """The folders of `classes`."""
+        return tuple(self.folder / one for one in self.classes)
 
     @property
     def toolchain(self) -> str:
@@ -171,6 +176,11 @@ class CatalogServer:
     def source_folder(self) -> Path:
         """The folder with its sources."""
         return SERVERS / self.name
+
+    @property
+    def class_folders(self) -> tuple[Path, ...]:
+        """Further folders with Java sources: a server has none."""
+        return ()
 
     @property
     def build_name(self) -> str:

@@ -24,10 +24,10 @@ in a subfolder.
 ``large = { disk_mb = 400, minutes = 3 }`` says what installing the
 engine takes; such an engine is installed only by name or with ``--large``. ``java``, ``jars`` and ``package_jars``
 are for what runs on Spark, and ``classes`` names folders with Java sources, which are compiled with those jars and
-Spark's when the engine is installed. Versions are rows of ``[[release]]``, the default first; each has what differs
-from the keys above. The other files are ``deviations.toml`` (`conformance.runner.expectations`), ``readability.toml``
-(`conformance.validator.readability`), ``fingerprints.toml`` (`conformance.validator.fingerprints`) and, for tools of
-this repository, ``golden_writer.py``.
+Spark's when the engine is installed; beside ``sources``, they are compiled into that program. Versions are rows of
+``[[release]]``, the default first; each has what differs from the keys above. The other files are ``deviations.toml``
+(`conformance.runner.expectations`), ``readability.toml`` (`conformance.validator.readability`), ``fingerprints.toml``
+(`conformance.validator.fingerprints`) and, for tools of this repository, ``golden_writer.py``.
 """
 
 from __future__ import annotations
@@ -203,8 +203,10 @@ def _release(file: Path, place: str, row: dict[str, Json]) -> dict[str, Json]:
         if not (file.parent / name).exists():
             kind = "a file" if key == "adapter" else "a folder"
             raise UsageError(f"{file}: {place}/{key}: expected {kind} beside {FILE}, found no {name}")
-    if "classes" in row and not (row.get("java") and "lock" in row):
-        raise UsageError(f"{file}: {place}/classes: expected java and a lock beside it, found neither or one of them")
+    if "classes" in row and not (row.get("java") and ("lock" in row or "sources" in row)):
+        what = "expected java and a lock beside it, or java and sources"
+        found = " and ".join(key for key in ("java", "lock", "sources") if row.get(key)) or "neither"
+        raise UsageError(f"{file}: {place}/classes: {what}; found {found}")
     return row
 
 

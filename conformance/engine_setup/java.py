@@ -17,6 +17,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from conformance.engine_setup.built import add_files
 from conformance.engine_setup.catalog import Engine, EngineError, Jar, catalog
 from conformance.engine_setup.environments import (
     MARKER,
@@ -233,9 +234,8 @@ def classes_path(engine: Engine) -> Path:
     recipe = hashlib.sha256(environment(engine.lock).path.name.encode())
     for part in (*(jar.sha256 for jar in engine.jars), *engine.package_jars):
         recipe.update(f"\0{part}".encode())
-    for file in _java_sources(engine):
-        data = file.read_bytes()
-        recipe.update(f"\0{file.relative_to(engine.folder).as_posix()}\0{len(data)}\0".encode() + data)
+    for folder in engine.class_folders:
+        add_files(recipe, folder)
     return home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}"
 
 
@@ -268,15 +268,11 @@ def install_classes(engine: Engine, java_home: Path, progress: Progress) -> Path
             str(path),
             "-cp",
             class_path(engine),
-            *map(str, _java_sources(engine)),
+            *sorted(str(file) for folder in engine.class_folders for file in folder.rglob("*.java")),
         ]
         run_step(engine, f"{compiler.name} could not compile its adapter", command)
         (path / MARKER).write_text(f"{engine}\n", encoding="utf-8")
     return path
-
-
-def _java_sources(engine: Engine) -> list[Path]:
-    return sorted(file for folder in engine.classes for file in (engine.folder / folder).rglob("*.java"))
 
 
 def _compiler(engine: Engine, java_home: Path) -> Path:

@@ -34,7 +34,7 @@ def prune(*, dry_run: bool = False) -> list[Unused]:
     """
     used = {environment(lock).path for lock in lock_names()}
     used |= {engine_build(engine).path for engine in catalog().engines if engine.sources}
-    used |= {classes_path(engine) for engine in catalog().engines if engine.classes}
+    used |= {classes_path(engine) for engine in catalog().engines if engine.classes and engine.lock}
     used |= {engine_build(server).path for server in catalog().servers if server.toolchain}
     gone = []
     for root in (home() / "engines", home() / "built"):

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 import conformance.cli.run as command
@@ -258,6 +259,27 @@ def test_a_program_in_java_is_started_by_the_adapter_beside_it(tmp_path: Path, m
     assert started.env["ICEBERG_CONFORMANCE_PROGRAM"] == str(status.path / "adapter")
     assert (status.path / "adapter" / "jars" / "a-1.jar").is_file()
     assert started.env["JAVA_HOME"] == str(tmp_path)
+
+
+@pytest.mark.usefixtures("pinned_jar")
+def test_classes_that_adapters_share_are_compiled_with_the_program_and_identify_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java_tools(tmp_path, monkeypatch, 'printf jar >"$jars/a-1.jar"')
+    (tmp_path / "bin" / "javac").write_text(
+        f'#!/bin/sh\necho javac 21.0.1\nprintf "%s\\n" "$@" >>{tmp_path}/compiled\n', encoding="utf-8"
+    )
+    (tmp_path / "java" / "src").mkdir()
+    (tmp_path / "java" / "src" / "Program.java").write_text("class Program {}", encoding="utf-8")
+    shared = tmp_path / "engine" / "shared" / "conformance" / "Shared.java"
+    shared.parent.mkdir(parents=True)
+    shared.write_text("class Shared {}", encoding="utf-8")
+    engine = attrs.evolve(find_engine("flink"), folder=tmp_path / "engine", classes=("shared",), large=None)
+    made = install_build(engine, quiet)
+    names = {Path(line).name for line in (tmp_path / "compiled").read_text("utf-8").splitlines()}
+    assert {"Program.java", "Shared.java"} <= names
+    shared.write_text("class Shared { int other; }", encoding="utf-8")
+    assert built.engine_build(engine).path != made.path
 
 
 @pytest.mark.usefixtures("pinned_jar")

@@ -181,7 +181,7 @@ WRONG = {
     ENGINE + 'module = "json"\n': "expected one of .*, found command and module",
     ENGINE + 'lock = "readers"\n': "/lock: expected none beside command, found 'readers'",
     ENGINE + 'classes = ["java"]\n': "/classes: expected a folder beside engine.toml, found no java",
-    ENGINE + 'classes = ["."]\n': "/classes: expected java and a lock beside it, found neither or one of them",
+    ENGINE + 'classes = ["."]\n': "/classes: expected java and a lock beside it, or java and sources; found neither",
     ENGINE.replace(
         'command = ["./toy"]', 'sources = "."'
     ): "/language: expected go or rust or java where sources are bu",

@@ -14,7 +14,7 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "true",  # two columns may have names that differ only in case
     f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
-    f"spark.sql.catalog.{CATALOG}.catalog-impl": "org.apache.iceberg.ScriptCatalog",
+    f"spark.sql.catalog.{CATALOG}.catalog-impl": "conformance.LocalCatalog",
     f"spark.sql.catalog.{CATALOG}.cache-enabled": "false",
 }
 """The settings of Spark, which reads them from the properties of its virtual machine."""

@@ -1,5 +1,6 @@
 package conformance.flink;
 
+import conformance.LocalCatalog;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -106,9 +107,9 @@ public final class Program {
 
   private ObjectNode answer(JsonNode request) {
     ObjectNode answer = NODES.objectNode();
-    String table = request.get("table").textValue();
+    TableIdentifier table = TableIdentifier.of("d", request.get("table").textValue());
     if (request.has("metadata")) {
-      LocalCatalog.LOCATIONS.put(table, request.get("metadata").textValue());
+      LocalCatalog.setMetadataFile(table, request.get("metadata").textValue());
     }
     try {
       for (JsonNode statement : request.withArray("statements")) {
@@ -127,9 +128,9 @@ public final class Program {
         said.add(cause.toString());
       }
     }
-    answer.put("metadata", LocalCatalog.LOCATIONS.get(table));
+    answer.put("metadata", LocalCatalog.metadataFile(table));
     if (request.path("forget").asBoolean()) {
-      LocalCatalog.LOCATIONS.remove(table);
+      LocalCatalog.forget(table);
     }
     return answer;
   }
@@ -140,14 +141,14 @@ public final class Program {
    * <p>In its upsert mode, equality deletes have the key columns alone. Otherwise they have all columns of the deleted
    * rows, which scripts do not say.
    */
-  private void write(String name, JsonNode asked) throws Exception {
+  private void write(TableIdentifier table, JsonNode asked) throws Exception {
     RowKind kind = asked.get("kind").textValue().equals("UPSERT") ? RowKind.INSERT : RowKind.DELETE;
     List<String> columns = new ArrayList<>();
     asked.get("columns").forEach(column -> columns.add(column.textValue()));
     TableLoader loader =
         TableLoader.fromCatalog(
             CatalogLoader.custom("c", Map.of(), new org.apache.hadoop.conf.Configuration(), LocalCatalog.class.getName()),
-            TableIdentifier.of("d", name));
+            table);
     Table query = environment.sqlQuery(asked.get("query").textValue());
     DataType type = query.getResolvedSchema().toPhysicalRowDataType().bridgedTo(RowData.class);
     DataStream<RowData> rows = environment.toDataStream(query, type);

@@ -1,5 +1,6 @@
 package org.apache.iceberg;
 
+import conformance.LocalCatalog;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,7 +24,7 @@ final class ScriptOperations {
   private static final Namespace NAMESPACE = Namespace.of("tables");
   private static final String MAIN = SnapshotRef.MAIN_BRANCH;
   private static final long DAY = 86_400_000;
-  private static final Catalog CATALOG = new ScriptCatalog();
+  private static final Catalog CATALOG = new LocalCatalog();
 
   private ScriptOperations() {}
 
@@ -69,7 +70,7 @@ final class ScriptOperations {
     try {
       ScriptStatements.run(args.get("statement").textValue());
     } catch (RuntimeException refusal) {
-      ScriptCatalog.restore(name, before);
+      LocalCatalog.setMetadataFile(name, before);
       throw refusal;
     }
     table.refresh();

@@ -1,9 +1,13 @@
-package org.apache.iceberg;
+package conformance;
 
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.iceberg.BaseMetastoreCatalog;
+import org.apache.iceberg.BaseMetastoreTableOperations;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.CommitFailedException;
@@ -12,21 +16,32 @@ import org.apache.iceberg.hadoop.HadoopFileIO;
 import org.apache.iceberg.io.FileIO;
 
 /**
- * The catalog of the tables that scripts write: local files, and the metadata file of each table in memory.
+ * The catalog of adapters whose engine runs in a Java virtual machine: local files, and in memory the metadata file of
+ * each table.
  *
- * <p>Spark loads its own catalog by the name of this class. All catalogs share what is in memory, so statements and the
- * API change the same tables. The library's InMemoryCatalog does not fit: in releases before 1.12 it keeps the files in
- * memory, too.
+ * <p>Spark and the tasks of Flink load catalogs by the name of this class. All catalogs share what is in memory, as
+ * clients of one server would, so SQL, tasks and the API change the same tables. The library's InMemoryCatalog does not
+ * fit: in releases before 1.12 it keeps the files in memory, too.
  */
-public final class ScriptCatalog extends BaseMetastoreCatalog {
+public final class LocalCatalog extends BaseMetastoreCatalog {
   private static final Map<TableIdentifier, String> LOCATIONS = new ConcurrentHashMap<>();
   private static final FileIO FILES = new HadoopFileIO(new Configuration());
 
-  private String name = "scripts";
+  private String name = "local";
 
-  /** Removes the table's commits after the one that wrote this metadata file. */
-  static void restore(TableIdentifier table, String metadataFile) {
-    LOCATIONS.put(table, metadataFile);
+  /** Returns the metadata file of a table, or null if there is no such table. */
+  public static String metadataFile(TableIdentifier table) {
+    return LOCATIONS.get(table);
+  }
+
+  /** Gives a table, new or known, this metadata file, whichever one it has. */
+  public static void setMetadataFile(TableIdentifier table, String location) {
+    LOCATIONS.put(table, location);
+  }
+
+  /** Removes a table from the catalog; its files stay. */
+  public static boolean forget(TableIdentifier table) {
+    return LOCATIONS.remove(table) != null;
   }
 
   @Override
@@ -54,10 +69,10 @@ public final class ScriptCatalog extends BaseMetastoreCatalog {
     return LOCATIONS.keySet().stream().filter(table -> table.namespace().equals(namespace)).toList();
   }
 
-  /** Removes a table from the catalog; its files stay. */
+  /** Removes a table from the catalog; its files stay, also with {@code purge}. */
   @Override
   public boolean dropTable(TableIdentifier table, boolean purge) {
-    return LOCATIONS.remove(table) != null;
+    return forget(table);
   }
 
   @Override
