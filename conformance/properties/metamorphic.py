@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +23,6 @@ from conformance.properties.script_maker import REFUSED, SMALL
 from conformance.properties.script_shrinking import smaller
 from conformance.properties.scripts import Maker, is_valid_script
 from conformance.properties.searching import add_operations, drawn_maker, search
-from conformance.properties.values import Chance
 from conformance.runner.adapter_interface import Adapter
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import run_model
@@ -32,9 +30,6 @@ from conformance.scripts.model import run_model
 with lazy_imports():
     from hypothesis import strategies as st
 
-
-ATTEMPTS = 5
-"""The most scripts that are generated for one seed until one ends with operations of the property."""
 
 _FORMER = "law"
 """The former name of ``property`` in files of counterexamples, which are read for one more release."""
@@ -69,26 +64,8 @@ class MetamorphicResults:
     counterexamples: tuple[Counterexample, ...]
 
 
-def make_property_script(prop: Property, seed: int, exclude: frozenset[str] = frozenset()) -> Json | None:
-    """Generate the script of a property and a seed; None if the property does not apply to the table."""
-    left_out = exclude | prop.exclude | {REFUSED}
-    if left_out >= {"v1", "v2", "v3"}:
-        return None
-    for attempt in range(ATTEMPTS):
-        chance = Chance(random.Random(f"{prop.name} {seed} {attempt}"), left_out, nulls=0 if "null" in exclude else 0.2)
-        maker = Maker(chance, SMALL)
-        maker.create()
-        last = maker.draw.randint(1, SMALL.operations - 2)
-        for _ in range(2 * SMALL.operations):
-            if len(maker.operations) <= last:
-                maker.add(maker.pick())
-        if _ended(prop, maker):
-            return maker.script
-    return None
-
-
-def _ended(prop: Property, maker: Maker) -> bool:
-    """Add the operations of a property to a script, if one applies."""
+def add_property_operations(prop: Property, maker: Maker) -> bool:
+    """Add the operations of a property to a script, and return whether it applies to the table."""
     return any(prop.end(maker) for _ in range(4)) and prop.fits(maker.operations)
 
 
@@ -99,7 +76,7 @@ def property_scripts(prop: Property, exclude: frozenset[str]) -> Any:
     def drawn(draw: Callable[[Any], Any]) -> Json | None:
         maker = drawn_maker(draw, exclude | prop.exclude | {REFUSED}, SMALL)
         add_operations(draw, maker, SMALL.operations - 2)
-        return maker.script if _ended(prop, maker) else None
+        return maker.script if add_property_operations(prop, maker) else None
 
     return drawn()
 

@@ -69,11 +69,6 @@ def run_model(script: Json) -> tuple[ScriptState, ...]:
     return tuple(states)
 
 
-def branch_rows(state: ScriptState, ref: str = MAIN) -> list[dict[str, Json]]:
-    """Return the rows of a branch or tag, only values."""
-    return [row.values for row in state.refs[ref].rows]
-
-
 @attrs.define
 class ModelTable:
     """A table during a script. Each operation makes a new table, so that a failed operation changes nothing."""

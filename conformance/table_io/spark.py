@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.local import plan_reading
@@ -74,15 +74,6 @@ def read_dataframe(
     frame = spark.createDataFrame(sent, "task binary").coalesce(1).repartition(number)
     schema = from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
     return frame.mapInArrow(make_reader(reading), schema)
-
-
-def collect_arrow(frame: DataFrame) -> pa.Table:
-    """Return the rows of a DataFrame as an Arrow table, which has times that Python's types cannot represent."""
-    if hasattr(frame, "toArrow"):
-        made: pa.Table = frame.toArrow()
-        return made
-    # Spark 3.5 can do the same, but has no public function for it.
-    return pa.Table.from_batches(frame._collect_as_arrow(), schema=to_arrow_schema(frame.schema))
 
 
 def make_reader(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

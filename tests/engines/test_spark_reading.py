@@ -32,8 +32,15 @@ SCRIPT = """
 import json, sys
 from conformance.adapter_sdk.arrow_rows import answer
 from conformance.engines.spark_reference.adapter import start_spark
-from conformance.table_io.spark import collect_arrow, read_dataframe
+from conformance.table_io.spark import read_dataframe
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+
+def collect_arrow(frame):
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    import pyarrow
+    from pyspark.sql.pandas.types import to_arrow_schema
+    return pyarrow.Table.from_batches(frame._collect_as_arrow(), schema=to_arrow_schema(frame.schema))
 
 place, types, broken = json.loads(sys.argv[1])
 spark = start_spark()

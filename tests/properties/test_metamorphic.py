@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from conformance.cli import main
 from conformance.core.json_types import Json
 from conformance.properties.errors import NotSupported
 from conformance.properties.harness import Harness
-from conformance.properties.metamorphic import MetamorphicResults, check, make_property_script, replay
+from conformance.properties.metamorphic import MetamorphicResults, check, property_scripts, replay
 from conformance.properties.metamorphic_properties import PROPERTIES
-from conformance.scripts.model import branch_rows, run_model
+from conformance.properties.searching import search
+from conformance.scripts.model import run_model
+from tools.mutants.property_scripts import make_property_script
 
 Operation = Callable[[Arguments], Any]
 Wrong = Callable[[Arguments, Operation], Any]
@@ -99,7 +102,7 @@ def _compacts_by_overwriting(args: Arguments, right: Operation) -> Any:
     for one in args["script"]["operations"]:
         if one["op"] == "compact" and "branch" not in one:
             state = run_model({"operations": made})[-1]
-            rows = branch_rows(state) if "main" in state.refs else []
+            rows = [row.values for row in state.refs["main"].rows] if "main" in state.refs else []
             made.append({"op": "overwrite", "filter": True, "rows": rows})
         else:
             made.append(one)
@@ -167,13 +170,16 @@ def test_every_property_has_a_fault_that_breaks_it() -> None:
 
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_properties_find_scripts_that_fit(name: str) -> None:
-    made = [make_property_script(PROPERTIES[name], seed) for seed in range(30)]
-    assert all(script is not None and PROPERTIES[name].fits(script["operations"]) for script in made)
-    assert made == [make_property_script(PROPERTIES[name], seed) for seed in range(30)]
+    made: list[Json | None] = []
+    search(partial(property_scripts, PROPERTIES[name], frozenset()), made.append, seed=0, examples=30)
+    found = [script for script in made if script is not None]
+    assert found
+    assert all(PROPERTIES[name].fits(script["operations"]) for script in found)
 
 
-def test_a_property_of_a_version_that_is_excluded_has_no_scripts() -> None:
-    assert make_property_script(PROPERTIES["rows-keep-their-ids"], 0, frozenset({"v3"})) is None
+def test_a_property_of_a_version_that_is_excluded_is_not_tried(tmp_path: Path) -> None:
+    found = _check("rows-keep-their-ids", _forgets_to_count, tmp_path, 3, "v3")
+    assert (found.held, found.unsupported, found.counterexamples) == (0, 0, ())
 
 
 def test_the_command_shows_a_counterexample_and_replays_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.scripts import Append, Create, LeftOpen, Script, ScriptError, parse_script, script_json
-from conformance.scripts.model import ModelTable, ScriptState, branch_rows, run_model
+from conformance.scripts.model import ModelTable, ScriptState, run_model
 
 ID = {"id": 1, "name": "id", "required": True, "type": "long"}
 P = {"id": 2, "name": "p", "required": False, "type": "string"}
@@ -34,6 +34,10 @@ def states(*operations: dict[str, Any], **more: Any) -> tuple[ScriptState, ...]:
 
 def append(*ids: int, **more: Any) -> dict[str, Any]:
     return {"op": "append", "rows": [{"id": str(id_), "p": chr(96 + id_)} for id_ in ids], **more}
+
+
+def branch_rows(state: ScriptState, ref: str = "main") -> list[dict[str, Any]]:
+    return [row.values for row in state.refs[ref].rows]
 
 
 def facts(state: ScriptState, ref: str = "main") -> dict[str, tuple[str | None, int, int]]:

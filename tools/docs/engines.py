@@ -20,7 +20,7 @@ from tools.docs.markdown import code, table
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(<!-- engines -->).*?(<!-- end of engines -->)", re.DOTALL)
 OURS = ("reference", "spark-reference")
-"""The implementations of this project itself."""
+"""The implementations of this project, with which the pages compare engines."""
 
 
 def rows() -> str:

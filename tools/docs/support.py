@@ -17,14 +17,12 @@ from conformance.engine_setup.folders import engine_folders
 from conformance.interop.cells import GOLDEN, MadeTable, Matrix, TableOutcome
 from conformance.operations.protocol import Ok
 from conformance.vectors import Vector
+from tools.docs.engines import OURS
 from tools.docs.findings import all_vectors, deviations, tables
 from tools.docs.results import CHOSE, PASSED, Asked, published_matrix, vector_results
 
 FEATURES = Path(__file__).with_name("features.toml")
 READS, WRITES = "reads", "writes"
-
-OURS = ("reference", "spark-reference")
-"""The implementations of this project, with which the pages compare engines."""
 
 RIGHT, WRONG, REFUSED, CRASHED, UNSUPPORTED = "right", "wrong", "refused", "crashed", "unsupported"
 _BY_LETTER = {PASSED: RIGHT, CHOSE: RIGHT, "w": WRONG, "r": REFUSED, "c": CRASHED, "u": UNSUPPORTED}

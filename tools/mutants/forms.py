@@ -148,8 +148,9 @@ def equivalence() -> dict[str, Check]:
 
 def metamorphic_properties() -> dict[str, Check]:
     """Return the checks of metamorphic properties, as ``iceberg-conformance metamorphic`` runs them."""
-    from conformance.properties.metamorphic import make_property_script, try_property
+    from conformance.properties.metamorphic import try_property
     from conformance.properties.metamorphic_properties import PROPERTIES
+    from tools.mutants.property_scripts import make_property_script
 
     def holds(name: str, seed: int) -> bool:
         script = make_property_script(PROPERTIES[name], seed)

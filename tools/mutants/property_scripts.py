@@ -1,0 +1,30 @@
+"""Scripts of metamorphic properties by seeds, without Hypothesis: mutants meet the same scripts in each run."""
+
+from __future__ import annotations
+
+import random
+
+from conformance.core.json_types import Json
+from conformance.properties.metamorphic import add_property_operations
+from conformance.properties.metamorphic_properties import Property
+from conformance.properties.script_maker import REFUSED, SMALL
+from conformance.properties.scripts import Maker
+from conformance.properties.values import Chance
+
+ATTEMPTS = 5
+"""The most scripts that are generated for one seed until one ends with operations of the property."""
+
+
+def make_property_script(prop: Property, seed: int) -> Json | None:
+    """Generate the script of a property and a seed; None if the property applies to no table that was tried."""
+    for attempt in range(ATTEMPTS):
+        chance = Chance(random.Random(f"{prop.name} {seed} {attempt}"), prop.exclude | {REFUSED}, nulls=0.2)
+        maker = Maker(chance, SMALL)
+        maker.create()
+        last = maker.draw.randint(1, SMALL.operations - 2)
+        for _ in range(2 * SMALL.operations):
+            if len(maker.operations) <= last:
+                maker.add(maker.pick())
+        if add_property_operations(prop, maker):
+            return maker.script
+    return None
