@@ -9,7 +9,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-from conformance.engines.trino.client import TrinoClient
+from conformance.adapter_sdk.serve import Invalid, Unsupported
+from conformance.engines.trino.client import QueryError, TrinoClient
+from conformance.engines.trino.server import LACKING, to_adapter_error
 from conformance.table_io.catalogs import guardian
 
 PAGE = json.dumps({"columns": [{"name": "one"}], "data": [[1]]}).encode()
@@ -65,3 +67,9 @@ def test_the_guardian_removes_the_folder_of_its_server(tmp_path: Path) -> None:
         process.stdin.close()
         process.wait(60)
     assert not folder.exists()
+
+
+def test_a_statement_may_have_further_errors_that_mean_not_supported() -> None:
+    error = QueryError({"errorName": "INVALID_FUNCTION_ARGUMENT", "errorType": "USER_ERROR", "message": "any words"})
+    assert type(to_adapter_error(error)) is Invalid
+    assert type(to_adapter_error(error, (*LACKING, "INVALID_FUNCTION_ARGUMENT"))) is Unsupported

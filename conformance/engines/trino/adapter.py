@@ -14,11 +14,11 @@ from typing import Any
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import script_steps, table_requests
-from conformance.adapter_sdk.serve import Invalid, Unsupported, serve, take_standard_output
+from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
 from conformance.adapter_sdk.sql_dialects import primitive_sql, text
 from conformance.adapter_sdk.sql_predicates import select_statement
 from conformance.core.json_types import Json
-from conformance.engines.trino.server import Server, started
+from conformance.engines.trino.server import LACKING, Server, started
 from conformance.engines.trino.sql import DIALECT
 from conformance.engines.trino.tables import Registry
 from conformance.engines.trino.values import value
@@ -31,6 +31,9 @@ METADATA_COLUMNS = {
     "_row_id": "$row_id",
     "_last_updated_sequence_number": "$last_updated_sequence_number",
 }
+NO_BUCKETS = "INVALID_FUNCTION_ARGUMENT"
+"""The error of the function ``bucket`` for a type that it has no buckets of; a wrong number is an internal error."""
+
 BUCKET = re.compile(r"bucket\[([0-9]{1,10})\]")
 FORMAT_VERSIONS = {"476": [1, 2], "483": [1, 2, 3]}
 
@@ -67,12 +70,8 @@ class Reader:
         type_, value = args["type"], native.read(args["type"], args["value"])
         _check_expressible(type_, value)
         literal = primitive_sql(type_, value, DIALECT.literals, DIALECT)
-        try:
-            _, rows = self._server.run(f"SELECT iceberg.system.bucket({literal}, {found[1]})")
-        except Invalid as error:
-            if "Unsupported type" in str(error):
-                raise Unsupported(str(error)) from None
-            raise
+        statement = f"SELECT iceberg.system.bucket({literal}, {found[1]})"
+        _, rows = self._server.run(statement, lacking=(*LACKING, NO_BUCKETS))
         return rows[0][0]
 
 
