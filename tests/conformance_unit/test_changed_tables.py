@@ -154,10 +154,21 @@ def test_an_operation_of_a_wrong_form_is_refused_before_any_is_done(wrong: Json,
     assert (after == before) == place.startswith("/")
 
 
-def test_a_script_creates_the_table_first(tmp_path: Path) -> None:
-    script = {"operations": [FIRST, CREATE]}
-    answer = perform(reference.operations(), "table.write", {"table": str(tmp_path / "t"), "script": script}, ())
-    assert answer["error"]["message"].startswith("/operations/0: create is the first operation")
+@pytest.mark.parametrize(
+    ("operations", "place"),
+    [
+        ([FIRST, CREATE], "/script/operations/0: create is the first operation"),
+        ([CREATE, {"op": "vacuum"}], "/script/operations/1: no operation 'vacuum'"),
+        ([CREATE, {"op": "append"}], "/script/operations/1"),
+        ([CREATE, FIRST, 7], "/script/operations/2: expected an object"),
+    ],
+)
+def test_a_wrong_script_is_refused_with_the_place_in_the_request(
+    operations: list[Json], place: str, tmp_path: Path
+) -> None:
+    args = {"table": str(tmp_path / "t"), "script": {"operations": operations}}
+    answer = perform(reference.operations(), "table.write", args, ())
+    assert answer["error"]["message"].startswith(place)
     assert not list(tmp_path.iterdir())
 
 

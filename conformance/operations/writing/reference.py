@@ -301,7 +301,7 @@ def _check_operations(given: Sequence[Json], *, new: bool) -> None:
         Invalid: an operation does not exist, has a wrong form, or is ``create`` in the wrong place.
     """
     for index, operation in enumerate(given):
-        place, name = f"/operations/{index}", operation.get("op")
+        place, name = f"{'/script' if new else ''}/operations/{index}", operation.get("op")
         if name not in script_steps.OPERATIONS:
             raise Invalid(
                 f"{place}: no operation {name!r}; expected one of {', '.join(sorted(script_steps.OPERATIONS))}"
