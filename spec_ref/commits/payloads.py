@@ -112,6 +112,9 @@ def encode(content: Payload, path: str) -> bytes:
 def decode(data: bytes, kind: FileKind, path: str) -> Payload:
     """Decode the content of a file.
 
+    A manifest list is read without the version of its table, as its columns have the same rules for readers in every
+    version (`spec_ref.manifest_lists.manifest_file`); a manifest and metadata state their version.
+
     Args:
         data: the bytes of the file.
         kind: the kind of the file.

@@ -15,7 +15,7 @@ from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import Data, open_container
 from spec_ref.encodings.avro.types import root_record
-from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile, find_spec
 from spec_ref.manifest_lists.reader import REQUIREMENT, read_manifest_list
 from spec_ref.manifest_lists.rules import list_rules
 from spec_ref.partitioning.spec import PartitionSpec
@@ -90,19 +90,12 @@ def _broken(
 def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None) -> Iterator[Violation]:
     if specs is None:
         return
-    spec = specs.get(manifest.partition_spec_id)
-    if spec is None:
-        expected = ", ".join(map(str, sorted(specs)))
-        found = str(manifest.partition_spec_id)
-        yield _broken(
-            "MLS005",
-            "the table does not have the partition spec",
-            "/partition_spec_id",
-            found,
-            expected,
-            aspect="unknown-spec",
-        )
-    elif manifest.partitions is not None and len(manifest.partitions) != len(spec.fields):
+    try:
+        spec = find_spec(specs, manifest.partition_spec_id, "/partition_spec_id")
+    except SpecError as error:
+        yield error.violation
+        return
+    if manifest.partitions is not None and len(manifest.partitions) != len(spec.fields):
         found, expected = str(len(manifest.partitions)), str(len(spec.fields))
         yield _broken(
             "MLS016",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
 from spec_ref.avro_mapping.rows import EnumAsInt, RecordStruct
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.data_types.types import BINARY, BOOLEAN, INT, LONG, STRING
+from spec_ref.partitioning.spec import PartitionSpec
 
 
 class ManifestContent(enum.IntEnum):
@@ -39,6 +42,32 @@ class FieldSummary:
         "upper_bound", id=511, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS022", type=BINARY, default=None
     )
     """None in the same case (MLS026)."""
+
+
+def find_spec(specs: Mapping[int, PartitionSpec], spec_id: int, path: str = "") -> PartitionSpec:
+    """Return the partition spec of the table that a manifest was written with.
+
+    Args:
+        specs: the table's partition specs by id.
+        spec_id: the id that the manifest list, or the manifest, names.
+        path: the place of the id, for the error.
+
+    Returns:
+        The partition spec.
+
+    Raises:
+        SpecError: MLS005 if the table does not have the partition spec.
+    """
+    if spec_id not in specs:
+        raise spec_error(
+            "MLS005",
+            "the table does not have the partition spec",
+            aspect="unknown-spec",
+            path=path,
+            found=spec_id,
+            expected=", ".join(map(str, sorted(specs))),
+        )
+    return specs[spec_id]
 
 
 @record(kw_only=True)

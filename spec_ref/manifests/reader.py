@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import attrs
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, ContainerLimits, Data, open_container
-from spec_ref.manifest_lists.manifest_file import ManifestFile
+from spec_ref.manifest_lists.manifest_file import ManifestFile, find_spec
 from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, manifest_schema, read_header
 from spec_ref.partitioning.spec import PartitionSpec
 
@@ -56,15 +56,7 @@ def _spec(
     """The spec that the manifest list names; that of the header if the list names none, or the specs are unknown."""
     spec_id = header.spec_id if manifest_file is None else manifest_file.partition_spec_id
     if specs is not None and spec_id is not None:
-        if spec_id not in specs:
-            raise spec_error(
-                "MLS005",
-                "the table does not have the partition spec",
-                found=spec_id,
-                expected=", ".join(map(str, sorted(specs))),
-                aspect="unknown-spec",
-            )
-        return specs[spec_id]
+        return find_spec(specs, spec_id)
     try:
         return header.spec()
     except SpecError:

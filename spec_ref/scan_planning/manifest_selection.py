@@ -13,7 +13,7 @@ from spec_ref.encodings.avro.container import Data
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.metrics_evaluation import evaluate_summaries
 from spec_ref.expressions.projection import inclusive_projection
-from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile, find_spec
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.manifests.reader import read_manifest
@@ -151,26 +151,19 @@ class ManifestSelection:
 
     def _might_match(self, manifest: ManifestFile) -> bool:
         spec_id = manifest.partition_spec_id
-        if spec_id not in self._specs:
-            raise spec_error(
-                "MLS005",
-                "the table does not have the partition spec",
-                found=spec_id,
-                expected=", ".join(map(str, sorted(self._specs))),
-                path="/partition_spec_id",
-            )
+        spec = find_spec(self._specs, spec_id, "/partition_spec_id")
         if manifest.content is ManifestContent.DELETES and not DELETE_FILES.is_supported(self._version):
             raise spec_error("DEL001", "deletes are not allowed in v1", path="/content", format_version=self._version)
         if not manifest.may_have_live_files:
             return False
         if manifest.partitions is None:
             return True
-        fields = self._specs[spec_id].fields
+        fields = spec.fields
         if len(manifest.partitions) != len(fields):
             return True  # it is unknown which summary belongs to which field
         if spec_id not in self._projected:
             self._projected[spec_id] = inclusive_projection(
-                self._predicate, self._specs[spec_id], tolerate_truncated_times=self._tolerate
+                self._predicate, spec, tolerate_truncated_times=self._tolerate
             )
         ids = [field.field_id for field in fields]
         return evaluate_summaries(self._projected[spec_id], manifest.partitions, ids).might_match
