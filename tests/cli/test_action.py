@@ -69,7 +69,7 @@ def test_a_run_leaves_a_summary_outputs_and_reports(action: Run, tmp_path: Path)
     assert set(outputs) == set(ACTION["outputs"])
     for name, file in outputs.items():
         assert file.startswith("my reports/")
-        assert (tmp_path / file).stat().st_size > 100, name
+        assert ("20 passed" if name == "badge" else "types") in (tmp_path / file).read_text(encoding="utf-8"), name
     run = json.loads((tmp_path / outputs["sarif"]).read_text())["runs"][0]
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "mine.py"
     header = json.loads((tmp_path / outputs["results"]).read_text().splitlines()[0])
@@ -104,7 +104,7 @@ def test_what_it_installs_is_a_part_of_what_is_tested() -> None:
     def pins(name: str) -> set[str]:
         return set(re.findall(r"(?m)^([^ ;\\]+==[^ ;\\]+)", (ROOT / name).read_text(encoding="utf-8")))
 
-    assert len(pins("requirements-run.lock")) > 15
+    assert any(one.startswith("pyarrow==") for one in pins("requirements-run.lock"))
     assert pins("requirements-run.lock") < pins("requirements.lock")
     assert not {one for one in pins("requirements-run.lock") if one.startswith(("pytest", "sphinx", "moto"))}
     with (ROOT / "requirements-run.lock").open() as file:

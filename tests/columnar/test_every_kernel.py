@@ -20,5 +20,4 @@ WITHOUT_DEFINITION = {
 
 def test_every_kernel_has_a_property_test() -> None:
     found, tested = kernels(), property_tests().keys()
-    assert len(found) > 40
     assert sorted(found - tested) == sorted(WITHOUT_DEFINITION)

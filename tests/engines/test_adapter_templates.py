@@ -71,7 +71,6 @@ def test_a_template_runs_from_its_first_minute(
         answered = outcomes(template.run)
         assert answered == outcomes(f"{sys.executable} {ROOT / 'docs' / 'minimal_adapter.py'}")
         assert {outcome for _, outcome in answered} == {"passed", "unsupported"}
-        assert sum(outcome == "passed" for _, outcome in answered) > 50
 
 
 def test_malformed_values_can_be_left_out() -> None:

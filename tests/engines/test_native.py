@@ -48,7 +48,7 @@ def values() -> list[tuple[Any, Any]]:
 
 
 def test_every_value_of_the_vectors_is_read_and_written_back_as_the_same_value() -> None:
-    checked = 0
+    checked = set()
     for type_json, value in values():
         try:
             type_ = type_from_json(type_json)
@@ -59,8 +59,11 @@ def test_every_value_of_the_vectors_is_read_and_written_back_as_the_same_value()
             continue
         again = from_exchange(type_, native.write(type_json, native.read(type_json, value)))
         assert values_equal(type_, again, expected), (type_json, value)
-        checked += 1
-    assert checked > 300
+        checked.add(native.kind(type_json))
+    assert checked == {
+        *("boolean", "int", "long", "float", "double", "decimal", "date", "time", "timestamp", "timestamptz"),
+        *("timestamp_ns", "timestamptz_ns", "string", "uuid", "fixed", "binary"),
+    }
 
 
 @pytest.mark.parametrize(

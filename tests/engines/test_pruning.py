@@ -21,7 +21,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ICEBERG_CONFORMANCE_HOME", str(tmp_path))
     folders = [environment(lock).path for lock in lock_names()]
     folders += [engine_build(engine).path for engine in catalog().engines if engine.sources]
-    folders += [classes_path(engine) for engine in catalog().engines if engine.classes]
+    folders += [classes_path(engine) for engine in catalog().engines if engine.classes and engine.lock]
     folders += [tmp_path / "built" / "mine"]
     folders += [tmp_path / "engines" / name for name in ("pyiceberg-0_11-0123456789abcdef", "mine", "x-0123")]
     for folder in folders:
@@ -45,7 +45,7 @@ def test_builds_of_older_sources_go(place: Path) -> None:
     old = place.parent / "built" / "iceberg-go-0123456789abcdef"
     old.mkdir()
     kept = set(old.parent.iterdir()) - {old}
-    assert len(kept) > 1
+    assert kept
     assert old in [one.path for one in prune()]
     assert {path for path in old.parent.iterdir() if path.is_dir()} == kept
 

@@ -45,7 +45,7 @@ def _states(matrix: Matrix) -> dict[str, TableOutcome]:
 def test_the_reference_reads_all_golden_tables(tmp_path: Path) -> None:
     golden = tuple(golden_tables(VECTORS))
     matrix = run_matrix(MatrixPlan((), (planted("reference"),), (), golden, tmp_path), Matrix(HEADER))
-    assert len(matrix.cells) == len(golden) > 90
+    assert len(matrix.cells) == len(golden)
     assert {cell.outcome for cell in matrix.cells} == {TableOutcome.PASSED}
     assert matrix.exit_status is ExitStatus.CONFORMANT
     features = set(by_feature(matrix).rows)

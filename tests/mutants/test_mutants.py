@@ -62,7 +62,7 @@ def test_every_mutant_is_accounted_for() -> None:
     reasons = equivalents()
     lists = [*KILLED_BY, *reasons, *SCORED["survivors"], *SCORED["not_tried"]]
     assert sorted(lists) == sorted(MUTANTS)
-    assert all(len(reason) > 30 for reason in reasons.values())
+    assert [id_ for id_, reason in reasons.items() if not reason.endswith(".")] == []
 
 
 def test_the_score_does_not_fall() -> None:

@@ -45,5 +45,4 @@ def test_archives_are_read_no_more(archive: str, monkeypatch: pytest.MonkeyPatch
 
 def test_the_garbage_collector_looks_at_new_objects_alone(archive: str) -> None:
     prepare_worker()
-    assert gc.get_freeze_count() > 10_000
     assert len(gc.get_objects()) < gc.get_freeze_count()

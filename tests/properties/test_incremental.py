@@ -87,5 +87,5 @@ def test_faults_of_files_that_were_read_before_are_reported_again(tmp_path: Path
     for file in (tmp_path / "table" / "data").glob("*.parquet"):
         file.write_bytes(file.read_bytes()[:-1])
     engine = IncrementalLocal()
-    assert len(_report(before, engine).findings) >= 1
+    assert _report(before, engine).findings
     assert _report(after, engine) == _report(after, Local())

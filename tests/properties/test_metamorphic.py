@@ -43,7 +43,7 @@ def _check(name: str, wrong: Wrong | None, keep: Path, examples: int, exclude: s
 def test_the_properties_hold_for_the_reference(name: str, tmp_path: Path) -> None:
     found = _check(name, None, tmp_path, 8, "orc variant rewrite-manifests")
     assert found.counterexamples == ()
-    assert found.held >= 3
+    assert found.held > 0
 
 
 def _changed(change: Callable[[Json], list[Json]]) -> Wrong:

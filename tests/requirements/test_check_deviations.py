@@ -229,5 +229,5 @@ def test_an_entry_about_changes_has_the_name_of_its_engine(facts: Facts) -> None
 
 
 def test_entries_about_changes_that_ship_are_fair(facts: Facts) -> None:
-    assert len(shipped_changes()) > 100
+    assert {KnownRelay, KnownCatalog} == {type(one) for one in shipped_changes()}
     assert list(change_problems(shipped_changes(), facts)) == []

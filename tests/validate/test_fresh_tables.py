@@ -52,8 +52,8 @@ def test_tables_of_pyiceberg_are_valid(tmp_path: Path) -> None:
     assert {location: findings for location, findings in found.items() if findings} == {}
 
 
-def test_all_tables_are_many() -> None:
-    assert len(list(names())) == len(FEATURES) * len(VERSIONS) * len(FORMATS) >= 60
+def test_each_feature_in_each_version_and_format_is_a_table_with_a_name_of_its_own() -> None:
+    assert len({name for name, *_ in names()}) == len(FEATURES) * len(VERSIONS) * len(FORMATS)
 
 
 CATALOG = """

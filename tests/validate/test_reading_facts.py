@@ -63,7 +63,7 @@ def features(table: str) -> frozenset[str]:
 def test_engines_with_an_adapter_are_of_the_version_that_was_run(answers: Answers) -> None:
     versions, _ = answers
     known = engines()
-    assert len(adapters()) >= 7
+    assert adapters().keys() & known.keys()
     for engine, adapter in adapters().items():
         assert adapter in ABSENT or versions[adapter] in known[engine], engine
 

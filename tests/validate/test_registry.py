@@ -44,7 +44,6 @@ SAMPLE = tuple(
 
 
 def test_ids_are_lower_case_words_with_hyphens_and_severities_have_reasons() -> None:
-    assert len(registry()) > 700
     for check in registry().values():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", check.id), check.id
         assert (check.reason is None) == (check.severity is checks.requirement_severity(check.requirement)), check.id
@@ -54,7 +53,6 @@ def test_ids_are_lower_case_words_with_hyphens_and_severities_have_reasons() -> 
 
 
 def test_retired_ids_are_of_no_check_and_may_still_be_selected() -> None:
-    assert len(rules.retired()) >= 30
     assert rules.retired().keys() & registry().keys() == set()
     assert all(reason.endswith(".") for reason in rules.retired().values())
     with pytest.raises(UsageError, match="is retired"):
