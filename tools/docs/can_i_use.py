@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tools.docs import html
+from tools.docs.engines import OURS
 from tools.docs.results import published_matrix, vector_results
 from tools.docs.support import (
-    OURS,
     READS,
     VERDICTS,
     WRITES,
