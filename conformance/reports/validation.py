@@ -357,7 +357,11 @@ def _table(outcome: ValidationResult, report: TableReport, paint: Paint, *, verb
     unread = _UNREAD[report.level.value]
     rest = (f"; tolerated: {codes} (-v shows it)" if codes else "") + (f"; not checked: {unread}" if unread else "")
     lost = sum(one.count for one in report.findings if one.violation.aspect in _NOT_READ)
-    rest += f"; not read: {_many(lost, 'file', 'files')}, and what only they lead to" if lost else ""
+    rest += (
+        f"; not read: {_many(lost, 'file, and what only it leads', 'files, and what only they lead')} to"
+        if lost
+        else ""
+    )
     yield f"  {counts or paint(nothing, '32')} {_LOOKED[report.level.value]}{rest} ({outcome.seconds:.1f} s)"
 
 
@@ -401,7 +405,7 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
         said = "".join(f"; {message}" for message in _own_message(finding, place).values())
         yield f"      {where}{facts}{said}"
     if finding.writer:
-        yield f"      suspected writer: {finding.writer}"
+        yield f"      probable writer: {finding.writer}"
     what_to_do = _what_to_do(finding)
     yield f"      what to do: {what_to_do.text}"
     for label, text in what_to_do.details():

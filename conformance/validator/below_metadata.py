@@ -159,9 +159,9 @@ class BelowMetadata:
     ) -> Members:
         """Return the members, with the data that partition statistics can be compared with."""
         read = {number for number, counts in sums.items() if counts.whole}
-        whole = {one for one in members.checked if members.of_snapshot[one] <= read}
+        whole = {one for one, numbers in members.of_snapshot.items() if numbers <= read}
         counted = (task.place for task in counting if task.place in self.read and task.statistics.snapshot_id in whole)
-        live = {one: [sums[number].live for number in members.of_snapshot[one]] for one in whole}
+        live = {one: [sums[number].live for number in members.of_snapshot[one]] for one in whole & {*members.checked}}
         by_rows = {one for one, counts in live.items() if any(count.equality_delete_files for count in counts)}
         by_files = {one for one, counts in live.items() if any(count.position_delete_files for count in counts)}
         return attrs.evolve(
@@ -169,7 +169,7 @@ class BelowMetadata:
             counted=frozenset(counted),
             whole=frozenset(whole),
             by_positions=frozenset(by_files - by_rows),
-            without_deletes=frozenset(whole - by_files - by_rows),
+            without_deletes=frozenset(live.keys() - by_files - by_rows),
         )
 
     def _stage(

@@ -148,7 +148,10 @@ def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> 
 
 
 def _history(context: Context, members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
-    """Check that the live files of a snapshot are those of its parent, plus those it added, minus those it deleted."""
+    """Check that the live files of a snapshot are those of its parent, plus those it added, minus those it deleted.
+
+    A file is only missing in a snapshot all of whose manifests were read.
+    """
     one_row_id = ~np.isin(files.manifest, list(members.several_row_ids))
     for snapshot_id, parent_id in members.pairs:
         mine, parents = _mask(members, snapshot_id), _mask(members, parent_id)
@@ -161,7 +164,8 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         own = in_mine & (files.snapshot == snapshot_id)
         added = files.code[own & (files.status == EntryStatus.ADDED)]
         deleted = files.code[own & (files.status == EntryStatus.DELETED)]
-        for row in _first_rows(files, files.live & in_parent, np.setdiff1d(np.setdiff1d(before, now), deleted)):
+        vanished = np.setdiff1d(np.setdiff1d(before, now), deleted) if snapshot_id in members.whole else before[:0]
+        for row in _first_rows(files, files.live & in_parent, vanished):
             yield finding(
                 "MAN017",
                 "a file of the parent snapshot is missing, without a deleted entry",
@@ -171,7 +175,8 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                 expected=f"a deleted entry in snapshot {snapshot_id}",
                 aspect="file-vanished",
             )
-        for row in _first_rows(files, files.live & in_mine, np.setdiff1d(np.setdiff1d(now, before), added)):
+        appeared = np.setdiff1d(np.setdiff1d(now, before), added) if parent_id in members.whole else now[:0]
+        for row in _first_rows(files, files.live & in_mine, appeared):
             yield finding(
                 "MAN011",
                 "a file that is not in the parent snapshot is not listed as added",
@@ -182,7 +187,8 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                 aspect="added-as-existing",
             )
         gone = own & (files.status == EntryStatus.DELETED)
-        for row in _first_rows(files, gone, np.setdiff1d(deleted, before)):
+        unknown = np.setdiff1d(deleted, before) if parent_id in members.whole else deleted[:0]
+        for row in _first_rows(files, gone, unknown):
             yield finding(
                 "MAN017",
                 "a file that is not in the parent snapshot is listed as deleted",

@@ -85,9 +85,9 @@ _COUNTED_AS = {
 def _attributed(
     found: Iterable[Finding], manifest: str, listed_by: str | None, writer: str | None
 ) -> Iterator[Finding]:
-    """Add the suspected writer to findings; for findings about an entry, the writer of the manifest.
+    """Add the probable writer to findings; for findings about an entry, the writer of the manifest.
 
-    A file that could not be opened has no suspected writer, as either the file or the manifest may be wrong.
+    A file that could not be opened or whose rows cannot be decoded has none, as it may have been damaged since.
     """
     for one in found:
         by_manifest = writer is not None and one.violation.file == manifest
@@ -169,7 +169,7 @@ def check_file(
         ahead: has the file, if it was opened ahead.
 
     Returns:
-        The findings, and the suspected writer: empty if there are no marks, None if the file was not opened.
+        The findings, and the probable writer: empty if there are no marks, None if the file is damaged or missing.
     """
     data_file = place.data_file
     location = data_file.file_path
@@ -192,7 +192,7 @@ def check_file(
         return [not_read(place, error)], None
     except SpecError as error:
         return list(damaged(place, error.violation)), None
-    writer = suspect(Evidence(created_by=opened.created_by)) or ""
+    writer: str | None = suspect(Evidence(created_by=opened.created_by)) or ""
     found = list(_described(place, opened))
     found += from_violations(opened.unreadable, file=location)
     found += tolerate(from_violations(opened.faults, file=location))
@@ -203,11 +203,12 @@ def check_file(
         try:
             found += row_findings(context, place, opened, facts)
         except SpecError as error:
-            found += (
-                _beyond_us(location)
-                if error.violation.aspect == BEYOND_NANOSECONDS
-                else damaged(place, error.violation)
-            )
+            if error.violation.aspect == BEYOND_NANOSECONDS:
+                found += _beyond_us(location)
+            else:
+                found += damaged(place, error.violation)
+                if error.violation.requirement == _DAMAGED[data_file.file_format]:
+                    writer = None
         except FileAccessError as error:
             found.append(not_read(place, error))
     return _each_once(found), writer

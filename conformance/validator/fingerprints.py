@@ -42,7 +42,7 @@ _OTHERS: tuple[tuple[str, str], ...] = (
 
 
 def suspect(evidence: Evidence) -> str | None:
-    """Return the name of the suspected writer; None if there are no marks."""
+    """Return the name of the probable writer; None if there are no marks."""
     plugged = _plugged()
     found, known = plugged(evidence) if plugged is not None else None, _known(evidence)
     if found is None or (known is not None and known.startswith(found)):

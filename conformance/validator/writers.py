@@ -193,6 +193,6 @@ class Evidence(Protocol):
 
 
 def suspect(evidence: Evidence) -> str | None:
-    """Return the name of the suspected writer; None if the marks are not known."""
+    """Return the name of the probable writer; None if the marks are not known."""
     names = fingerprint(header=evidence.manifest_header, created_by=evidence.created_by)
     return " or ".join(names) or None

@@ -55,7 +55,7 @@ class Finding:
     """The first places, including `violation`; empty if there is only that one."""
 
     writer: str | None = None
-    """The implementation that is suspected to have written it."""
+    """The implementation that probably wrote the file, by the marks in it; damage since then is not its fault."""
 
     advice: str | None = None
     """What to do about it."""

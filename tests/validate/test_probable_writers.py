@@ -1,9 +1,10 @@
-"""The suspected writer of a finding: the writer of the file with the wrong statement."""
+"""The probable writer of a finding: the writer of the file with the wrong statement."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,19 +21,19 @@ from spec_ref.checks.findings import Severity
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"}]}
 
 
+def write(folder: Path, *operations: dict[str, Any]) -> Path:
+    """Let the reference write a table, and return its metadata file."""
+    script = {"operations": [{"op": "create", "format_version": 2, "schema": SCHEMA}, *operations]}
+    adapter = target("reference", make_limits(60, 60)).open()
+    (answer,) = adapter.ask([Request("table.write", {"table": str(folder / "table"), "script": script})])
+    assert isinstance(answer, Ok), answer
+    return Path(answer.value["metadata"])
+
+
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     """The metadata file of a table that the reference wrote."""
-    script = {
-        "operations": [
-            {"op": "create", "format_version": 2, "schema": SCHEMA},
-            {"op": "append", "rows": [{"id": "7"}]},
-        ]
-    }
-    adapter = target("reference", make_limits(60, 60)).open()
-    (answer,) = adapter.ask([Request("table.write", {"table": str(tmp_path / "table"), "script": script})])
-    assert isinstance(answer, Ok), answer
-    return Path(answer.value["metadata"])
+    return write(tmp_path, {"op": "append", "rows": [{"id": "7"}]})
 
 
 def data_file(metadata: Path) -> Path:
@@ -51,13 +52,13 @@ def test_our_own_tables_are_ours_and_their_data_files_those_of_arrow(written: Pa
     assert report.writers == ("Arrow C++", "iceberg-conformance")
 
 
-def test_the_writer_of_the_manifest_is_suspected_of_what_the_manifest_says(written: Path) -> None:
+def test_what_the_manifest_says_is_by_the_writer_of_the_manifest(written: Path) -> None:
     replace(data_file(written), [7, 8])
     found = {one.requirement: one.writer for one in validate(str(written), Level.FILES, Local()).findings}
     assert (found["DFL005"], found["DFL006"]) == ("iceberg-conformance", "iceberg-conformance")
 
 
-def test_nobody_is_suspected_where_a_data_file_is_missing_or_damaged(written: Path) -> None:
+def test_no_writer_is_named_where_a_data_file_is_missing_or_damaged(written: Path) -> None:
     data_file(written).write_bytes(b"PAR1 and nothing else")
     damaged = [one for one in validate(str(written), Level.FILES, Local()).findings if one.severity is Severity.ERROR]
     assert {one.requirement for one in damaged} == {"DFL006", "PQT001"}
@@ -67,6 +68,20 @@ def test_nobody_is_suspected_where_a_data_file_is_missing_or_damaged(written: Pa
         one for one in validate(str(written), Level.FILES, Local()).findings if one.severity is Severity.ERROR
     ]
     assert (missing.requirement, missing.writer) == ("DFL002", None)
+
+
+def test_a_page_that_cannot_be_decoded_is_one_finding_without_a_writer(written: Path) -> None:
+    path = data_file(written)
+    column = pq.read_metadata(path).row_group(0).column(0)
+    first = column.dictionary_page_offset or column.data_page_offset
+    data = bytearray(path.read_bytes())
+    data[first : first + column.total_compressed_size] = bytes(255 for _ in range(column.total_compressed_size))
+    path.write_bytes(data)
+    assert [one for one in validate(str(written), Level.FILES, Local()).findings if one.writer == "Arrow C++"] == []
+    findings = validate(str(written), Level.ROWS, Local()).findings
+    assert [(one.requirement, one.count, one.writer) for one in findings if one.severity is Severity.ERROR] == [
+        ("PQT007", 1, None)
+    ]
 
 
 def test_what_the_footer_and_the_rows_show_of_one_place_is_one_finding(written: Path) -> None:
@@ -89,6 +104,20 @@ def test_a_manifest_whose_entries_cannot_be_read_is_one_finding(written: Path) -
     findings = validate(str(written), Level.MANIFESTS, Local()).findings
     worse = [one for one in findings if one.severity in (Severity.ERROR, Severity.WARNING)]
     assert [(one.violation.file, one.count) for one in worse] == [(str(manifest), 1)], worse
+
+
+@pytest.mark.parametrize("of_parent", [False, True])
+def test_files_of_a_manifest_that_cannot_be_read_are_not_missing(tmp_path: Path, of_parent: bool) -> None:
+    appends = [{"op": "append", "rows": [{"id": number}]} for number in "78"]
+    metadata = write(tmp_path, *appends, {"op": "rewrite-manifests"})
+    manifests = {path for path in metadata.parent.glob("*.avro") if not path.name.startswith("snap-")}
+    assert len(manifests) == 3
+    rewritten = max(manifests, key=lambda path: path.stat().st_mtime_ns)
+    lost = min(manifests, key=lambda path: path.stat().st_mtime_ns) if of_parent else rewritten
+    lost.unlink()
+    findings = validate(str(metadata), Level.MANIFESTS, Local()).findings
+    errors = [one.requirement for one in findings if one.severity is Severity.ERROR]
+    assert errors == ([] if of_parent else ["MLS003"])
 
 
 def test_the_format_version_of_cut_metadata_is_the_one_that_it_says(tmp_path: Path) -> None:
