@@ -61,7 +61,10 @@ def run(spark: SparkSession, catalog: str, table: str, remedy: dict) -> list[int
             statement.replace("FILE", previous).replace("COPY", previous).replace("catalog.system", f"{catalog}.system")
         )
         spark.sql(
-            filled.replace("=> ID", f"=> {first}").replace("VERSION ID", f"VERSION {first}").replace("db.t", table)
+            filled.replace("=> ID", f"=> {first}")
+            .replace("(ID)", f"({first})")
+            .replace("VERSION ID", f"VERSION {first}")
+            .replace("db.t", table)
         )
     return sorted(column(spark, f"SELECT id FROM {table}"))
 

@@ -76,6 +76,7 @@ SPARK = {
     "replace-partition-field": Case(
         ("ALTER TABLE db.t REPLACE PARTITION FIELD old WITH new",), {"old": "p", "new": "bucket(4, id)"}
     ),
+    "expire": Case(("CALL catalog.system.expire_snapshots(table => 'db.t', snapshot_ids => ARRAY(ID))",)),
     "commit-any": Case(("ALTER TABLE db.t SET TBLPROPERTIES ('comment' = '...')",)),
     "optional-column": Case(("ALTER TABLE db.t ALTER COLUMN name DROP NOT NULL",), {"name": "id"}),
     "identifier-fields": Case(
@@ -118,6 +119,7 @@ PYICEBERG = {
         {"old": "p", "column": "id"},
         then={"spec": ["new"]},
     ),
+    "expire": Case(("table.maintenance.expire_snapshots().by_id(ID).commit()",)),
     "optional-column": Case(
         ("table.update_schema().make_column_optional('name').commit()",), {"name": "id"}, then={"required": False}
     ),

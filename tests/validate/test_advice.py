@@ -24,6 +24,7 @@ KIT = {one.id: one for one in corruptions.load()}
 PROCEDURES = {
     "compute_partition_stats",
     "compute_table_stats",
+    "expire_snapshots",
     "register_table",
     "rewrite_data_files",
     "rewrite_manifests",
@@ -52,8 +53,8 @@ KINDS = [
     ("SRT004-sort-order-unknown", AdviceKind.REWRITE),
     ("TMD020-default-order-unknown", AdviceKind.CONFIGURE),
     ("VER004-type-newer", AdviceKind.CONFIGURE),
-    ("DFL015-distinct_counts-written-in-v2", AdviceKind.NOTHING),
-    ("PUF025-created-by-missing", AdviceKind.NOTHING),
+    ("DFL015-distinct_counts-written-in-v2", AdviceKind.REWRITE),
+    ("PUF025-created-by-missing", AdviceKind.REWRITE),
     ("MAN006-schema-id-missing", AdviceKind.NOTHING),
 ]
 
@@ -90,6 +91,15 @@ def test_advice_that_changes_a_table_names_a_command_and_its_risk() -> None:
             assert one.risk.endswith("."), one
 
 
+def test_the_owner_of_a_table_can_act_on_errors_and_warnings() -> None:
+    idle = [
+        check.id
+        for check in registry().values()
+        if check.severity in (Severity.ERROR, Severity.WARNING) and check_advice(check.id).text.startswith("Nothing")
+    ]
+    assert idle == []
+
+
 def test_spark_procedures_exist() -> None:
     named = {name for row in known() for name in re.findall(r"CALL catalog\.system\.(\w+)", row.advice.spark or "")}
     assert named == PROCEDURES
@@ -99,7 +109,10 @@ def test_wrong_sequence_numbers_are_not_made_permanent() -> None:
     for check in registry():
         if "sequence-number" in check and check.startswith(("manifest-", "data-sequence", "file-sequence")):
             spark = check_advice(check).spark or ""
-            kept = check.endswith(("-wrong-type", "-column-missing", "-nullability")) or "-min-" in check
+            kept = (
+                check.endswith(("-wrong-type", "-column-missing", "-column-left-out", "-nullability"))
+                or "-min-" in check
+            )
             assert kept or "rewrite_manifests" not in spark, check
 
 

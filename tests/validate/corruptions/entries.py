@@ -35,7 +35,7 @@ def _negative_count(bench: Any) -> None:
 corruption("DFL006", "size-negative", V2)(_file(file_size_in_bytes=-1))
 corruption("DFL020", "equality-ids-of-data", V2, severity="warning")(_file(equality_ids=[1]))
 corruption("DFL019", "offsets-descend", V2)(_file(split_offsets=[40, 4]))
-corruption("DFL019", "offsets-empty", V2, severity="warning")(_file(split_offsets=[]))
+corruption("DFL019", "offsets-empty", V2, severity="info")(_file(split_offsets=[]))
 corruption("SRT004", "sort-order-unknown", V2)(_file(sort_order_id=31))
 corruption("LIN021", "row-id-of-deletes", VECTORS)(lambda bench: bench.delete_file.update(first_row_id=4))
 corruption("LIN018", "row-id-of-added", V3, severity="warning")(
