@@ -25,8 +25,9 @@ from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_
 from conformance.validator.sorted_rows import Ascending, SortKey, ascending
 from conformance.validator.stall_timeout import alive
 from spec_ref.checks.findings import Finding
+from spec_ref.columnar.arrow_types import check_texts
 from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics, leaf_names, storage_array
-from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
+from spec_ref.core.errors import SpecError, abbreviated_repr
 from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
 from spec_ref.manifests.computed_metrics import FieldMetrics, bound_order, is_geospatial, leaves
 from spec_ref.manifests.data_file import FileContent, FileFormat
@@ -205,7 +206,7 @@ class _Checks:
                 found = compute_array_metrics(type_, column)
             self.metrics[field_id] = so_far.merged(found)
         for place in self.unsaid:
-            _check_texts(batch.column((place,)))
+            check_texts(batch.column((place,)))
         if self.partition is not None:
             self.partition.add(batch)
         if self.order is not None and batch.length:
@@ -352,15 +353,6 @@ class _Checks:
                     expected=f"at {'most' if is_lower else 'least'} {abbreviated_repr(extreme)}",
                     aspect=aspect,
                 )
-
-
-def _check_texts(column: Any) -> None:
-    """Raise a `SpecError` for a string that is not UTF-8, at any level of a column."""
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid as error:
-        if "UTF8" in str(error):
-            raise spec_error("TYP021", f"a string is not UTF-8: {error}") from None
 
 
 def _another_length(column: Any, length: int) -> int | None:

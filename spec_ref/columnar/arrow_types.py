@@ -25,7 +25,7 @@ from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_from_unscaled
-from spec_ref.data_types.types import DecimalType, Type, kind
+from spec_ref.data_types.types import STRING, DecimalType, Type, kind
 from spec_ref.data_types.values import check_value
 
 ArrowColumn: TypeAlias = Any
@@ -250,6 +250,35 @@ def _check_times(type_: Type, array: Any) -> None:
     for value in (range_["min"].as_py(), range_["max"].as_py()):
         if value is not None and not 0 <= value < MICROS_PER_DAY:
             check_value(type_, value)
+
+
+def check_texts(array: Any) -> None:
+    """Check that every string of an array is UTF-8, at any level of its type.
+
+    Args:
+        array: an array of any type and layout.
+
+    Raises:
+        SpecError: TYP021, with the first string that is not UTF-8.
+    """
+    type_ = array.type
+    if isinstance(array, pa.ExtensionArray):
+        check_texts(array.storage)
+    elif pa.types.is_dictionary(type_):
+        check_texts(array.dictionary_decode())
+    elif pa.types.is_struct(type_):
+        for child in array.flatten():
+            check_texts(child)
+    elif pa.types.is_map(type_):
+        first, end = (array.offsets[place].as_py() for place in (0, -1))
+        for part in (array.keys, array.items):
+            check_texts(part.slice(first, end - first))
+    elif pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        check_texts(array.flatten())
+    elif pa.types.is_string(type_) or pa.types.is_large_string(type_):
+        _check_text(STRING, array)
+    elif pa.types.is_string_view(type_):
+        check_texts(array.cast(pa.large_binary()).view(pa.large_string()))
 
 
 def _check_text(type_: Type, array: Any) -> None:

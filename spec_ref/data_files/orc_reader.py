@@ -19,7 +19,7 @@ from spec_ref.data_files.batches import empty_batches, slice_batch
 from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
 from spec_ref.data_files.orc_metrics import width
 from spec_ref.data_files.orc_schema import child_fields, columns_from_orc
-from spec_ref.data_files.orc_timestamps import read_presence, read_timestamps
+from spec_ref.data_files.orc_timestamps import exceed_nanoseconds, read_presence, read_timestamps
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.random_access_bytes import open_source
 from spec_ref.schemas.column_projection import WrittenColumns
@@ -63,8 +63,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
                     batch = _far_stripe(file, opened, stripe, places, written.struct)
                 yield from slice_batch(batch, rows)
         except (pa.ArrowException, OSError) as error:
-            aspect = BEYOND_NANOSECONDS if _BEYOND in str(error) else ""
-            raise spec_error("ORC008", f"the file cannot be read: {error}", aspect=aspect) from error
+            raise spec_error("ORC008", f"the file cannot be read: {error}") from error
 
     return written, batches
 
@@ -72,18 +71,22 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
 BEYOND_NANOSECONDS = "beyond-nanoseconds"
 """The aspect of an error that is a limit of pyarrow: it reads every ORC timestamp as 64 bits of nanoseconds."""
 
-_BEYOND = "out of range for nanosecond resolution"
-"""The text of pyarrow's error, which has no other mark."""
-
 
 def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: StructType) -> pa.RecordBatch:
     """Read a stripe, decoding timestamps at the top level and in structs here, and everything else by pyarrow."""
     data = open_source(file)
     far = _FarStripe(data, read_stripes(data)[stripe], lambda names: opened.read_stripe(stripe, columns=names))
-    fields = list(opened.schema)
+    schema = opened.schema
+    fields = list(schema)
     names = [fields[place].name for place in places]
     columns = {field.name: 1 + sum(map(width, fields[:place])) for place, field in enumerate(fields)}
-    arrays = far.fields([fields[place] for place in places], columns, struct, (), None)
+    try:
+        arrays = far.fields([fields[place] for place in places], columns, struct, (), None)
+    except pa.ArrowInvalid as error:
+        repeated = (one for name in names for one in _repeated_timestamps(schema.field(name).type, columns[name]))
+        if any(exceed_nanoseconds(data, far.stripe, column) for column in repeated):
+            raise spec_error("ORC008", f"the file cannot be read: {error}", aspect=BEYOND_NANOSECONDS) from error
+        raise
     return pa.RecordBatch.from_arrays([arrays[name] for name in names], names)
 
 
@@ -133,6 +136,22 @@ class _FarStripe:
         arrays = self.fields([one for one in inner if one.name in known], columns, type_, path, valid)
         made = [pa.field(name, array.type) for name, array in arrays.items()]
         return pa.StructArray.from_arrays(list(arrays.values()), fields=made, mask=pa.array(~valid))
+
+
+def _repeated_timestamps(type_: Any, column: int, *, repeated: bool = False) -> Iterator[int]:
+    """Yield the ORC column ids of the timestamps inside of lists and maps.
+
+    Args:
+        type_: the Arrow type of a column.
+        column: its ORC column id.
+        repeated: whether it is inside of a list or a map.
+    """
+    if isinstance(type_, pa.TimestampType) and repeated:
+        yield column
+    at = column + 1
+    for field in child_fields(type_):
+        yield from _repeated_timestamps(field.type, at, repeated=repeated or not isinstance(type_, pa.StructType))
+        at += width(field)
 
 
 def _has_timestamps(type_: Any) -> bool:

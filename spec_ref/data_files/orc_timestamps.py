@@ -106,6 +106,32 @@ def read_timestamps(
     return _array(type_, seconds, nanos, valid)
 
 
+FIRST_SECOND, LAST_SECOND = -(1 << 63) // 10**9, (1 << 63) // 10**9
+"""The seconds of which 64 bits of nanoseconds since 1970 have some part."""
+
+
+def exceed_nanoseconds(data: ByteSource, stripe: Stripe, column: int) -> bool:
+    """Decide whether a stripe has a timestamp that 64 bits of nanoseconds cannot hold.
+
+    Args:
+        data: the content of the file.
+        stripe: one of `spec_ref.data_files.orc_footer.read_stripes`.
+        column: the ORC column id of a timestamp column, at any level.
+
+    Returns:
+        Whether it has; false for streams that are damaged.
+    """
+    stream = next((one for one in stripe.streams if one.column == column and one.kind == DATA), None)
+    if stream is None:
+        return False
+    try:
+        stored = stream_bytes(data, stream, MAX_STREAM)
+        seconds = decode_integers(stored, None, signed=True) + EPOCH
+    except (SpecError, IndexError, ValueError, OverflowError):
+        return False
+    return bool(((seconds < FIRST_SECOND) | (seconds > LAST_SECOND)).any())
+
+
 def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]) -> Any:
     fine = type_ in (TIMESTAMP_NS, TIMESTAMPTZ_NS)
     unit = UNITS_PER_SECOND[UNITS[kind(type_)]]
@@ -142,12 +168,12 @@ _WIDTHS: tuple[int, ...] = (*range(1, 25), 26, 28, 30, 32, 40, 48, 56, 64)
 """The widths of packed integers in bits, by their code."""
 
 
-def decode_integers(data: bytes, count: int, *, signed: bool) -> Ints:
+def decode_integers(data: bytes, count: int | None, *, signed: bool) -> Ints:
     """Decode integers in the second version of run-length encoding.
 
     Args:
         data: the bytes of the stream.
-        count: the number of integers.
+        count: the number of integers; None for all of the stream.
         signed: whether they are zigzag-encoded.
 
     Returns:
@@ -158,7 +184,7 @@ def decode_integers(data: bytes, count: int, *, signed: bool) -> Ints:
     """
     parts: list[Ints] = [np.zeros(0, np.int64)]
     position = made = 0
-    while made < count:
+    while position < len(data) if count is None else made < count:
         header = data[position]
         decode = (_short_repeat, _direct, _patched_base, _delta)[header >> 6]
         part, position = decode(data, position, signed)

@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 import pyarrow as pa
+import pyarrow.orc as orc
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,7 +26,8 @@ from conformance.table_io.read_tasks import read_task
 from conformance.table_io.tables import Table
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V2, V3
-from spec_ref.data_files import reader
+from spec_ref.data_files import orc_reader, reader
+from spec_ref.data_files.orc_reader import BEYOND_NANOSECONDS
 from spec_ref.data_types.types import (
     INT,
     LONG,
@@ -482,6 +484,27 @@ def test_timestamps_far_from_now_are_read_inside_of_structs_of_orc_files(tmp_pat
                 _chosen(typed, read.schema.field(name).type, row.get({"id": 1, "p": 2, "only": 10}[name]))
                 for row in rows
             ]
+
+
+@pytest.mark.parametrize(("micros", "aspect"), [(-62_135_596_800_000_000, BEYOND_NANOSECONDS), (7, "")])
+@pytest.mark.parametrize("in_map", [False, True])
+def test_the_limit_of_timestamps_in_lists_of_orc_files_is_found_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, micros: int, aspect: str, in_map: bool
+) -> None:
+    # ORC003: the library has one kind of error for this limit and for a damaged file
+    class Refusing(orc.ORCFile):  # type: ignore[misc]
+        def read_stripe(self, *args: Any, **options: Any) -> Any:
+            raise pa.ArrowInvalid("in any words")
+
+    times: Type = MapType(4, STRING, 5, TIMESTAMP) if in_map else ListType(4, TIMESTAMP)
+    outer = StructType((field(3, "times", times), field(6, "x", LONG)))
+    kit = TableKit(f"{tmp_path}/t", (ID, field(2, "p", outer)))
+    value: Any = (("a", micros),) if in_map else (micros,)
+    kit.commit(kit.file([{1: 1, 2: {3: value, 6: 2}}], file_format=FileFormat.ORC))
+    monkeypatch.setattr(orc_reader.orc, "ORCFile", Refusing)
+    with pytest.raises(SpecError) as refused:
+        read_table(kit.table()).read_all()
+    assert (refused.value.violation.requirement, refused.value.violation.aspect) == ("ORC008", aspect)
 
 
 def _plain(value: Any) -> Any:
