@@ -23,6 +23,7 @@ from conformance.core.json_text import parse_json, shorten
 from conformance.operations.registry import OPERATIONS, ROLES
 from conformance.vectors import SCHEMA, shipped
 from conformance.vectors.awkward_values import TABLE, awkward_values, complaints
+from spec_ref.json.places import split_position
 from spec_ref.requirements import RequirementLevel, contradictions, register
 
 HEAD = ("suite", "operation", "section")
@@ -47,7 +48,6 @@ answer is right either. Accepting such input is leniency, and no deviation (`too
 
 _OUR_OWN = re.compile(r"spec_ref|conformance|reference implementation|own code", re.IGNORECASE)
 _TOPIC = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 
 
 @frozen(order=True)
@@ -127,9 +127,8 @@ def _read(path: Path) -> VectorFile | LintFinding:
     except OSError as error:
         return LintFinding(str(path), 1, 1, f"cannot be read: {error.strerror}", fatal=True)
     except ValueError as error:
-        match = _PLACE.fullmatch(str(error))
-        message, line, column = match.groups() if match else (str(error), "1", "1")
-        return LintFinding(str(path), int(line), int(column), f"broken JSON: {message}", fatal=True)
+        message, line, column = split_position(str(error)) or (str(error), 1, 1)
+        return LintFinding(str(path), line, column, f"broken JSON: {message}", fatal=True)
     return VectorFile(path, data.decode(), document)
 
 

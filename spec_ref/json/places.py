@@ -15,8 +15,21 @@ Segments: TypeAlias = tuple[str | int, ...]
 SEARCHED = 1 << 23
 """How many bytes are searched for a place, which takes a second or two."""
 
-_POSITION = re.compile(r" at line (\d+) column (\d+)$")
+_POSITION = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 _TOKEN = re.compile(rb'[{}\[\],]|"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|\Z)', re.DOTALL)
+
+
+def split_position(message: str) -> tuple[str, int, int] | None:
+    """Split the message of jiter, which has the position of an error nowhere else.
+
+    Args:
+        message: the text of the error.
+
+    Returns:
+        What is wrong, the line and the column, counted from 1; None if the message names no position.
+    """
+    found = _POSITION.fullmatch(message)
+    return None if found is None else (found[1], int(found[2]), int(found[3]))
 
 
 def locate_error(text: bytes, message: str) -> Segments:
@@ -30,10 +43,10 @@ def locate_error(text: bytes, message: str) -> Segments:
         The path; that of the root if the message has no position. What precedes the position is valid, but what it is
         in may end anywhere.
     """
-    position = _POSITION.search(message)
+    position = split_position(message)
     if position is None:
         return ()
-    line, column = int(position[1]), int(position[2])
+    _, line, column = position
     start = sum(len(before) + 1 for before in text.split(b"\n", line - 1)[: line - 1])
     return _place_at(text, start + column - 1) if start + column <= SEARCHED else ()
 
