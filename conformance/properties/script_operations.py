@@ -8,7 +8,6 @@ from conformance.core.json_types import Json
 from conformance.properties.script_maker import (
     FORMATS,
     IDS,
-    MODES,
     PARTITION_NAMES,
     Op,
     ScriptMaker,
@@ -407,7 +406,6 @@ _FORBIDDEN = {
     "new-type": "alter-schema",
     "absent-column": "delete",
     "float": "delete-equal",
-    "deletes": "delete",
     "downgrade": "upgrade",
     "absent-field": "alter-spec",
     "tag": "append",
@@ -448,8 +446,6 @@ def _make_forbidden(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op
         case "float" if sealed:
             one = maker.draw.choice(sealed)
             return {"op": op, "rows": [{one["name"]: maker.chance.value(one["type"], required=True)}]}
-        case "deletes":
-            return {"op": op, "filter": maker.filter(), "mode": MODES[1]}
         case "downgrade":
             return {"op": op, "format_version": maker.draw.randint(1, 2)}
         case "absent-field":

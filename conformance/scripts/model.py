@@ -260,14 +260,13 @@ class ModelTable:
         self._write(operation, (*kept, *new), changed=bool(new) or len(kept) < len(before))
 
     def _delete(self, operation: Json) -> None:
-        is_match = self.matcher(operation["filter"])
-        self._check_delete_files(operation, any(map(is_match, self.rows(operation.get("branch", MAIN)))))
+        self._check_delete_files(operation)
         self._overwrite(operation)
 
-    def _check_delete_files(self, operation: Json, found: bool) -> None:
-        """Check that version 1 gets no delete files; a writer that finds no matching row may not need any."""
+    def _check_delete_files(self, operation: Json) -> None:
+        """Note that a writer may refuse deletes that merge on read in version 1, or remove whole files instead."""
         if self.version == 1 and operation.get("mode") == "merge-on-read":
-            raise (RefusedByText if found else LeftOpen)("DEL001", "a table of version 1 has no delete files")
+            self.left_open = ("DEL001", "a table of version 1 has no delete files")
 
     def _delete_equal(self, operation: Json) -> None:
         if any(row.keys() != operation["rows"][0].keys() for row in operation["rows"]):
@@ -291,7 +290,7 @@ class ModelTable:
         is_match = self.matcher(operation["filter"])
         hits = [is_match(row) for row in before]
         self._check_assigned(operation["set"], any(hits))
-        self._check_delete_files(operation, any(hits))
+        self._check_delete_files(operation)
         after = [self._updated(row, operation["set"]) if hit else row for row, hit in zip(before, hits, strict=True)]
         self._write(operation, after, changed=any(hits))
 
@@ -318,7 +317,7 @@ class ModelTable:
                 raise ScriptError("two rows of a merge match one row of the table")
             found |= {own} & sources.keys()
             after.append(self._updated(row, sources[own][0]) if own in sources else row)
-        self._check_delete_files(operation, bool(found))
+        self._check_delete_files(operation)
         unmatched += [row for own, rows in sources.items() if own not in found for row in rows]
         new = [self._written(row) for row in unmatched]
         self._write(operation, (*after, *new), changed=bool(new or found))

@@ -44,8 +44,8 @@ def comparable(type_: str, literal: Json) -> Any:
 
 
 def _comparable(type_: str, literal: Json) -> Any:
-    if type_ == "boolean":
-        return {True: True, False: False}[literal]
+    if type_ == "boolean" and isinstance(literal, bool):
+        return literal
     if type_ in ("int", "long"):
         return int(literal)
     if type_ in ("float", "double"):
@@ -63,7 +63,7 @@ def _comparable(type_: str, literal: Json) -> Any:
         return bytes.fromhex(literal)
     if type_ == "uuid":
         return literal.lower()
-    if isinstance(literal, (str, dict)):
+    if type_ != "boolean" and isinstance(literal, (str, dict)):
         return literal
     raise TypeError(literal)
 

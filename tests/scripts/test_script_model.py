@@ -8,6 +8,7 @@ import pytest
 
 from conformance.scripts import Append, Create, LeftOpen, Script, ScriptError, parse_script, script_json
 from conformance.scripts.model import ModelTable, ScriptState, run_model
+from conformance.scripts.model_values import comparable
 
 ID = {"id": 1, "name": "id", "required": True, "type": "long"}
 P = {"id": 2, "name": "p", "required": False, "type": "string"}
@@ -207,6 +208,14 @@ def test_a_branch_whose_snapshots_may_be_expired_may_be_unreachable() -> None:
 def test_operations_that_make_no_sense_are_named(operations: list[Any], said: str) -> None:
     with pytest.raises(ScriptError, match=f"^/operations/{len(operations)}: .*{said}"):
         states(*operations)
+
+
+@pytest.mark.parametrize(
+    ("type_", "literal"), [("boolean", "x"), ("boolean", 1), ("int", "x"), ("string", 1), ("date", "")]
+)
+def test_literals_of_other_types_are_named(type_: str, literal: Any) -> None:
+    with pytest.raises(ScriptError, match=f"is not a {type_}"):
+        comparable(type_, literal)
 
 
 def test_a_tag_is_not_made_where_its_schema_is_open() -> None:
