@@ -8,8 +8,8 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     versions = ["0.12.0"]              # optional: the versions that have it
     fails = "refused"                  # the kind of failure; "finding: DEL011" for one of the validator
     operations = ["create"]            # optional: the operations that fail
-    asks = "bucket"                    # optional: a part of the JSON of the operation that fails, or several in a list,
-                                       # which must all occur
+    asks = "bucket"                    # optional: a part of the JSON of the operation that fails, or of the script, or
+                                       # several in a list, which must all occur
     features = ["orc", "uuid"]         # optional: file formats, types and transforms that the table has
     says = "redundant partitions"      # optional: a part of the engine's message, or several in a list, which must all
                                        # occur
@@ -110,7 +110,7 @@ class KnownRelay:
             earlier: the operations that made the table before.
             differences: how rows or the table differ from the expected ones.
             predicate: the filter of a read that gives the wrong rows.
-            asked: the JSON of the operation that failed.
+            asked: the JSON of the operation that failed; of all of the script if that is not known.
             features: the file format, types and transforms of the table.
         """
         return (

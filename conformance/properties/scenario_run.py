@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from collections.abc import Iterable
@@ -105,6 +106,7 @@ def known_failure(known: Iterable[KnownRelay], script: Json, broken: Broken) -> 
             names,
             differences=broken.differences,
             predicate=broken.predicate,
+            asked=json.dumps(operations),
             features=features,
         ):
             return entry
