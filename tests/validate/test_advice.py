@@ -43,6 +43,8 @@ KINDS = [
     ("DFL002-parquet-missing", AdviceKind.RESTORE),
     ("PUF018-magic", AdviceKind.RESTORE),
     ("TMD021-ref-dangling", AdviceKind.RESTORE),
+    ("SNP005-no-manifest-list", AdviceKind.RESTORE),
+    ("TMD005-no-last-updated-ms", AdviceKind.RESTORE),
     ("TMD024-next-row-id-missing", AdviceKind.RESTORE),
     ("TMD014-property-a-number", AdviceKind.RESTORE),
     ("MLS010-added_files_count-high", AdviceKind.REWRITE),
@@ -51,11 +53,20 @@ KINDS = [
     ("DFL005-count-of-parquet", AdviceKind.REWRITE),
     ("STA019-data_record_count-another", AdviceKind.REWRITE),
     ("SRT004-sort-order-unknown", AdviceKind.REWRITE),
+    ("TYP002-two-columns-of-a-file-one-id", AdviceKind.REWRITE),
+    ("EVO001-column-of-another-type", AdviceKind.REWRITE),
+    ("EVO001-file-wider-than-the-newest-schema", AdviceKind.REWRITE),
+    ("TYP023-fixed-too-long-in-orc", AdviceKind.REWRITE),
+    ("DFL006-size-negative", AdviceKind.REWRITE),
+    ("DFL022-first-row-id-negative", AdviceKind.REWRITE),
     ("TMD020-default-order-unknown", AdviceKind.CONFIGURE),
     ("VER004-type-newer", AdviceKind.CONFIGURE),
+    ("TYP002-required-column-with-null", AdviceKind.CONFIGURE),
+    ("TYP002-required-column-missing", AdviceKind.CONFIGURE),
     ("DFL015-distinct_counts-written-in-v2", AdviceKind.REWRITE),
     ("PUF025-created-by-missing", AdviceKind.REWRITE),
     ("MAN006-schema-id-missing", AdviceKind.NOTHING),
+    ("REF005-part-age-of-main", AdviceKind.RESTORE),
 ]
 
 
@@ -148,6 +159,43 @@ def test_metadata_that_no_engine_loads_is_restored() -> None:
     for check in ("metadata-format-version-missing", "metadata-location-missing", "metadata-schemas-wrong-type"):
         assert check_advice(check).kind is AdviceKind.RESTORE
         assert "any commit" not in check_advice(check).text
+
+
+COUNTERS = {
+    "metadata-last-column-id-exceeded-by-file",
+    "metadata-next-row-id-exceeded-by-row",
+}
+"""Checks of counters in the metadata file, which files contradict."""
+
+
+def test_a_fault_of_a_file_is_not_repaired_in_the_metadata_file() -> None:
+    """A data file that contradicts the schema is written again, and the schema is right."""
+    registered = {
+        name
+        for name, check in registry().items()
+        if check.level in ("files", "rows") and "register_table" in (check_advice(name).spark or "")
+    }
+    assert registered == COUNTERS
+
+
+def test_metadata_with_a_member_of_a_wrong_type_takes_no_commit() -> None:
+    """Iceberg-Java and PyIceberg refuse such a file (vectors `metadata-*`), so that none of their commands helps."""
+    for name, check in registry().items():
+        if check.level == "metadata" and name.endswith("-wrong-type") and not name.startswith("name-mapping-"):
+            assert "register_table" in (check_advice(name).spark or ""), name
+
+
+@pytest.mark.parametrize(
+    ("check", "procedure"),
+    [
+        ("data-file-file-size-in-bytes-negative", "rewrite_data_files"),
+        ("data-file-first-row-id-negative", "rewrite_data_files"),
+        ("fixed-type-length", "rewrite_data_files"),
+        ("struct-field-parts-repeated-column-id", "rewrite_data_files"),
+    ],
+)
+def test_a_wrong_value_that_a_rewrite_of_manifests_keeps_is_written_again(check: str, procedure: str) -> None:
+    assert procedure in (check_advice(check).spark or "")
 
 
 @pytest.mark.parametrize("column", ["sequence-number", "first-row-id"])
