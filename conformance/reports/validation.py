@@ -353,15 +353,14 @@ def _table(outcome: ValidationResult, report: TableReport, paint: Paint, *, verb
         yield f"  {counts or 'nothing'} until then ({outcome.seconds:.1f} s)"
         return
     nothing = "nothing is wrong" if not outcome.accepted and not outcome.unselected else "nothing else is wrong"
-    codes = ", ".join(dict.fromkeys(one.requirement for one in quiet))
+    codes = list(dict.fromkeys(one.requirement for one in quiet))
     unread = _UNREAD[report.level.value]
-    rest = (f"; tolerated: {codes} (-v shows it)" if codes else "") + (f"; not checked: {unread}" if unread else "")
+    rest = f"; tolerated: {', '.join(codes)} (-v shows {'it' if len(codes) == 1 else 'them'})" if codes else ""
+    rest += f"; not checked: {unread}" if unread else ""
     lost = sum(one.count for one in report.findings if one.violation.aspect in _NOT_READ)
-    rest += (
-        f"; not read: {_many(lost, 'file, and what only it leads', 'files, and what only they lead')} to"
-        if lost
-        else ""
-    )
+    if lost:
+        only = "it lists" if lost == 1 else "they list"
+        rest += f"; not read: {_many(lost, 'file', 'files')}, and everything that only {only}"
     yield f"  {counts or paint(nothing, '32')} {_LOOKED[report.level.value]}{rest} ({outcome.seconds:.1f} s)"
 
 

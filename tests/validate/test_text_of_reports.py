@@ -31,7 +31,7 @@ def test_a_table_ends_with_a_line_that_says_what_was_not_read() -> None:
     missing = finding("DFL002", "the file cannot be read", file="m.avro", found="d.parquet", aspect="unreadable")
     *_, verdict, empty = as_text([outcome(missing)], plain)
     assert verdict.startswith("  1 error in metadata, manifests and the footers of files; ")
-    assert "; not read: 1 file, and what only it leads to" in verdict
+    assert "; not read: 1 file, and everything that only it lists" in verdict
     assert empty == ""
 
 

@@ -73,7 +73,7 @@ def test_a_valid_table_passes_and_a_broken_one_fails_and_both_are_reported(valid
 
 def test_what_is_tolerated_is_one_line_unless_it_is_asked_for_or_fails(validate: Cli) -> None:
     quiet = validate(PLACE / VALID).stdout
-    assert re.findall(r"; tolerated: (.*) \(-v shows it\)", quiet) == ["DFL002, LOC001, MAN006"]
+    assert re.findall(r"; tolerated: (.*) \(-v shows them\)", quiet) == ["DFL002, LOC001, MAN006"]
     assert "what to do" not in quiet
     for options in (("-v",), ("--verbose",), ("--fail-on", "tolerated")):
         text = validate(PLACE / VALID, *options).stdout
@@ -89,7 +89,7 @@ def test_what_is_tolerated_fails_only_where_it_is_asked_for_by_its_name(validate
     for severity in ("warning", "info"):
         done = validate(PLACE / VALID, "--fail-on", severity)
         assert done.returncode == 0
-        assert "tolerated: DFL002, LOC001, MAN006 (-v shows it)" in done.stdout
+        assert "tolerated: DFL002, LOC001, MAN006 (-v shows them)" in done.stdout
 
 
 def test_json_has_the_published_form(validate: Cli) -> None:
@@ -300,7 +300,7 @@ def test_a_healthy_table_is_three_lines_that_say_what_was_looked_at(validate: Cl
     location, facts, verdict = validate(PLACE / VALID).stdout.strip().splitlines()
     assert facts.startswith("  format version ")
     assert "level manifests, " in facts
-    assert verdict.replace("tolerated: DFL002, LOC001, MAN006 (-v shows it); ", "").startswith(
+    assert verdict.replace("tolerated: DFL002, LOC001, MAN006 (-v shows them); ", "").startswith(
         "  nothing is wrong in metadata and manifests; not checked: files (--level files) and rows (--level rows) ("
     )
     assert "not checked: rows (--level rows)" in validate(location.split()[0], "--level", "files").stdout
