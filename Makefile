@@ -6,7 +6,7 @@ READY  := $(VENV)/.installed
 
 .PHONY: help install conformance older engines-large races matrix relay writers test reword scenarios proofs bench scale trace trace-check lint types docs site publish catalogs format lock release check-install clean
 
-help:           ## say what can be made
+help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 install: $(READY)    ## make the environment in .venv, from the lock file
@@ -17,7 +17,7 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
-# Engines on a machine that is busy with other work are slow, and that is no crash.
+# An engine that is slow on a busy machine has not crashed.
 TIMEOUT = --timeout 120
 
 # Engines whose folders say that installing them takes much.
@@ -52,16 +52,16 @@ engines-large: $(READY)    ## install the engines that take minutes and much dis
 races: $(READY)    ## explore every race of commits on every kind of table: twenty minutes of one quiet processor
 	$(BIN)/iceberg-conformance race explore --faults 1 --thorough
 
-matrix: $(READY)    ## every script of the matrix with every producer and consumer: a quarter of an hour
+matrix: $(READY)    ## run every script of the matrix with every producer and consumer: a quarter of an hour
 	$(BIN)/iceberg-conformance matrix --results results/matrix.jsonl --report html:results/matrix.html --report markdown:results/matrix.md $(TIMEOUT)
 
 relay: $(READY)    ## let the reference, Iceberg-Java and PyIceberg change tables in turn: 100 scripts, a quarter of an hour
 	$(BIN)/iceberg-conformance relay --adapter reference --adapter iceberg-java --adapter pyiceberg --seed 0 --examples 100 --max-failures 5 $(TIMEOUT) --expect known-deviations --report html:results/relay.html
 
-writers: $(READY)    ## every script of table.write and table.change with every engine that writes, read by PyIceberg as well: an hour
+writers: $(READY)    ## run every script of table.write and table.change with every engine that writes, and read the tables with PyIceberg too: an hour
 	$(BIN)/iceberg-conformance run --all-engines --jobs 2 -k "table.write or table.change" --second-reader pyiceberg --expect known-deviations --results results/writers.jsonl --report html:results/writers.html $(TIMEOUT)
 
-test: $(READY) lint types    ## lint, check the types and pass every test, those with real engines among them
+test: $(READY) lint types    ## lint, check the types and pass every test, including those with real engines
 	tools/system_packages.sh
 	$(BIN)/iceberg-conformance engines install --all
 	-$(BIN)/iceberg-conformance engines install moto iceberg-rest hive-metastore
@@ -69,7 +69,7 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	$(BIN)/python -m tools.trace --check --run results/trace.json
 	$(BIN)/python -m tools.bench --quick --rounds 1
 
-reword: $(READY)    ## pass every test with every message reworded at random, which shows that nothing depends on a text: as long as the tests
+reword: $(READY)    ## run every test with randomly reworded messages, which shows that nothing depends on a text: as long as the tests
 	$(BIN)/iceberg-conformance engines install --all
 	nice -n 15 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --hypothesis-profile repeatable --reword
 
@@ -78,7 +78,7 @@ SEED ?= 0
 scenarios: $(READY)    ## follow EXAMPLES random scripts of 8 to 12 operations from SEED on, and compare the table with a model after every operation
 	nice -n 15 $(BIN)/iceberg-conformance scenarios --adapter reference --seed $(SEED) --examples $(EXAMPLES) --min-operations 8 $(if $(PASSED),--passed $(PASSED))
 
-mutants: $(READY)    ## hold every mutant of the reference against the vectors and checks (half an hour of one core)
+mutants: $(READY)    ## run every mutant of the reference against the vectors and checks (half an hour of one core)
 	nice -n 15 $(BIN)/python -m tools.mutants run
 	nice -n 15 $(BIN)/python -m tools.mutants.sequences
 
@@ -99,7 +99,7 @@ fuzz: $(READY) $(ATHERIS)    ## break inputs of every reader for twice SECONDS o
 	$(BIN)/iceberg-conformance engines install iceberg-java pyiceberg
 	nice -n 15 $(BIN)/python -m tools.fuzz.differential --examples 200
 
-bench: $(READY)    ## measure every claim about speed beside its peers (twenty minutes of a quiet machine)
+bench: $(READY)    ## measure every claim about speed against its peers (twenty minutes of a quiet machine)
 	$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/python -m tools.bench --write
 
@@ -133,11 +133,11 @@ docs: $(READY)    ## build the documentation in site/; a warning is an error
 	$(BIN)/python -m tools.docs.versions --check
 	$(BIN)/python -m tools.docs.site
 
-site: docs      ## build the site in site/, with what docs/results says of engines
+site: docs      ## build the site in site/, with the results of engines in docs/results
 
 # `make conformance`, `make older` and `make matrix` write results files, too. Two clients, and the servers that have one of them.
 STRESS = $(BIN)/iceberg-conformance race stress --processes 4 --seconds 40 --seed 7 --format json
-catalogs: $(READY)    ## put every catalog that is installed under stress, with each client: ten minutes
+catalogs: $(READY)    ## stress every installed catalog with each client: ten minutes
 	mkdir -p results
 	-for server in sqlite postgresql iceberg-rest nessie; do $(STRESS) --server $$server --client reference --server-kills 1 > results/stress-$$server-reference.json; done
 	-for server in sqlite postgresql iceberg-rest nessie hive-metastore glue glue-unchecked; do $(STRESS) --server $$server --client pyiceberg > results/stress-$$server-pyiceberg.json; done
@@ -153,7 +153,7 @@ format: $(READY)    ## let ruff rewrite what it can
 
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate
 
-lock:           ## write the lock files anew from pyproject.toml (needs uv): for development, and for running alone
+lock:           ## rewrite the lock files from pyproject.toml (needs uv), for development and for running only
 	$(LOCK) --group dev --output-file requirements.lock
 	$(LOCK) --constraint requirements.lock --output-file requirements-run.lock
 	$(subst pyproject.toml,--group fuzz,$(LOCK)) --output-file tools/fuzz/requirements.lock
@@ -165,5 +165,5 @@ release: $(READY)    ## build the wheel, the sdist, the archive of vectors and S
 check-install: release    ## install the wheel on the oldest and the newest Python of this machine, and use it as a new user
 	$(BIN)/python -m tools.check_install dist
 
-clean:          ## remove what was made here
+clean:          ## remove everything that these commands made
 	rm -rf $(VENV) results site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

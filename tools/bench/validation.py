@@ -354,7 +354,7 @@ def _rows(scale: Scale) -> Iterator[Claim]:
         peer=f"pyarrow {pa.__version__}",
         theirs=taken["theirs"],
         goal=3.0,
-        note="seconds of the processor",
+        note="processor seconds",
     )
 
 

@@ -53,14 +53,14 @@ TABLES: Mapping[str, Iterable[FieldRule]] = {
 INTRODUCTION = """\
 # Format versions
 
-What each version of the table format adds, and what an upgrade changes, on one page. It is made from the tables that
-the reference reads and writes with (`python -m tools.docs.versions`): the rules of fields are declared on the records
-of `spec_ref`, and what is not a field is in its `FEATURES`.
+This page lists what each version of the table format adds, and what an upgrade changes. `python -m tools.docs.versions`
+generates it from the data by which the reference reads and writes: the field rules of the records of `spec_ref`, and
+its table `FEATURES` for everything that is not a field.
 
 *Required*, *optional* and *omitted* are what a writer of a version does with a field. A reader of the version does the
 same, unless the column says otherwise: it requires what writers have to write and ignores what the version does not
-have. An upgrade rewrites the table metadata and nothing else, so that manifests, manifest lists and snapshots of older
-versions stay. Where these lack a field, readers of the newer version use the value in the last column.
+have. An upgrade rewrites the table metadata and nothing else: manifests, manifest lists and snapshots of older
+versions remain. Where these lack a field, readers of the newer version use the value in the last column.
 """
 
 
@@ -76,7 +76,7 @@ def page() -> str:
         ]
         for feature in FEATURES
     )
-    lines += [*table(["since", "what", "written", "requirements"], features), ""]
+    lines += [*table(["since", "what is new", "written", "requirements"], features), ""]
     for old in FormatVersion:
         if old.next is not None:
             lines += _upgrade(old, old.next)
@@ -88,9 +88,17 @@ def _upgrade(old: FormatVersion, new: FormatVersion) -> Iterator[str]:
     does = (STEPS[old].__doc__ or "").strip()
     yield from (plain(does), "")
     rules = (one for one in register().values() if one.document == "spec" and one.section == f"Version {new}")
-    yield from table(["requirement", "what it asks for"], ([_codes([one.code]), plain(one.text)] for one in rules))
+    yield from table(["requirement", "what it requires"], ([_codes([one.code]), plain(one.text)] for one in rules))
     yield ""
-    head = ["structure", "field", f"writers of v{old}", f"writers of v{new}", f"readers of v{new}", "", "where missing"]
+    head = [
+        "structure",
+        "field",
+        f"writers of v{old}",
+        f"writers of v{new}",
+        f"readers of v{new}",
+        "requirement",
+        "value if missing",
+    ]
     yield from table(head, _changed_fields(old, new))
     yield ""
 
