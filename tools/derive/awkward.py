@@ -113,7 +113,7 @@ STRINGS: list[Row] = [
     ("string-case-folds-to-two", "string", "\u00df\u0130", "letters that become two in another case"),
     ("string-upper-case", "string", "ABC", "case stays"),
     ("string-astral", "string", "\U0001f4b0", "four bytes, no surrogates"),
-    ("string-byte-order-mark", "string", "\ufeffa", "a byte order mark stays"),
+    ("string-byte-order-mark", "string", "\ufeffa", "a byte order mark is kept"),
     ("string-long", "string", LONG_TEXT, "512 characters"),
 ]
 BYTES: list[Row] = [

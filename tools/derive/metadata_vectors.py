@@ -91,7 +91,7 @@ def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
         seen.add(json.dumps(document))
         has_key = any("key-id" in snapshot for snapshot in document.get("snapshots", ()))
         codes = ("SNP012", "TMD029") if has_key else ("TMD029",)
-        yield "bases", f"base-{name}", codes, document, f"the valid document {name} that others are made of"
+        yield "bases", f"base-{name}", codes, document, f"the valid document {name}, from which others are made"
     for group, case in all_cases():
         if case.near is None:
             continue

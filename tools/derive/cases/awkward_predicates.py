@@ -19,7 +19,7 @@ TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
     "int-min": ([-2147483647, 0, 2147483647], "rounded as a float, wrapped"),
     "int-above-min": ([-2147483648, -2147483646], "rounded as a float"),
     "long-zero": ([-1, 1], "rounded"),
-    "long-minus-one": ([0, 4294967295], "of 32 bits"),
+    "long-minus-one": ([0, 4294967295], "cut to 32 bits"),
     "long-beyond-double": ([9007199254740992, 9007199254740994], "rounded as a double"),
     "long-max": ([9223372036854775806, -1], "rounded as a double, wrapped"),
     "long-below-max": ([9223372036854775807, 9223372036854775805], "rounded as a double"),

@@ -274,7 +274,7 @@ def files() -> Iterator[VectorFile]:
                 {"type": type_, "bytes": data},
                 any_of(INVALID, ok(value)),
                 "derivation: two's complement with leading sign bytes",
-                "a writer uses the minimum number of bytes; whether a reader takes more the text does not say",
+                "a writer uses the minimum number of bytes; the text does not say whether a reader takes more",
                 ("E1",),
             )
             for name, type_, data, value in PADDED

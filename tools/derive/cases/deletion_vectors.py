@@ -151,7 +151,12 @@ def _frames() -> Iterator[tuple[str, str, bytes, str]]:
         deletion_vector(data, checksum=zlib.crc32(whole[:-4])),
         "the length is not summed",
     )
-    yield "bit-flipped", "PUF018", whole[:40] + bytes([whole[40] ^ 2]) + whole[41:], "one position changed on its way"
+    yield (
+        "bit-flipped",
+        "PUF018",
+        whole[:40] + bytes([whole[40] ^ 2]) + whole[41:],
+        "a flipped bit changed one position",
+    )
     yield "cut", "PUF018", whole[:-1], "the last byte is missing"
     yield "byte-after", "PUF018", whole + b"\0", "a byte follows the checksum"
     yield "bare-vector", "PUF018", data, "the bitmap without length, magic and checksum"

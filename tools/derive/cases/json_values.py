@@ -75,7 +75,7 @@ OPEN: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
         "uuid",
         "F79C3E09-677C-4BBD-A479-3F349CB785E7",
         "f79c3e09-677c-4bbd-a479-3f349cb785e7",
-        "lower case is written; whether upper case is read the text does not say",
+        "lower case is written; the text does not say whether upper case is read",
         ("B34",),
     ),
     ("decimal-plus", "decimal(9, 2)", "+14.20", "14.20", "a plus sign", ("E6",)),
@@ -414,7 +414,7 @@ def files() -> Iterator[VectorFile]:
             {"type": STRUCT, "json": {"1": 1, "2": None}},
             any_of(ok({"1": 1, "2": None}), ok({"1": 1})),
             "derivation: null is not a value, so its member may be left out",
-            "whether a null field is written the text does not say",
+            "the text does not say whether a null field is written",
             ("E7",),
         ),
     )

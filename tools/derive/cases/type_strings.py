@@ -42,7 +42,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "decimal(9, -20)",
         any_of(*_decimal(9, -20)["any_of"], INVALID),
         ("JSC003",),
-        "Appendix D has values of a negative scale; whether a type string has one the text does not say",
+        "Appendix D has values of a negative scale; the text does not say whether a type string has one",
         ("B12", "E8"),
     ),
     (
@@ -50,7 +50,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "decimal(5, 10)",
         any_of(*_decimal(5, 10)["any_of"], INVALID),
         ("JSC003",),
-        "whether a scale may exceed the precision the text does not say",
+        "the text does not say whether a scale may exceed the precision",
         ("B12", "E8"),
     ),
     (
@@ -58,7 +58,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "decimal(0, 0)",
         any_of(INVALID, *_decimal(0, 0)["any_of"]),
         ("TYP013",),
-        "whether a precision may be zero the text does not say",
+        "the text does not say whether a precision may be zero",
         ("B12", "E8"),
     ),
     ("fixed-16", "fixed[16]", ok("fixed[16]"), ("JSC003", "JSC004"), "square brackets", ()),
@@ -70,7 +70,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "fixed[0]",
         any_of(ok("fixed[0]"), INVALID),
         ("JSC003",),
-        "whether a fixed may be empty the text does not say",
+        "the text does not say whether a fixed may be empty",
         ("E8",),
     ),
     (
@@ -78,7 +78,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "INT",
         any_of(INVALID, ok("int")),
         ("JSC003",),
-        "the names are lower-case; whether another case is read the text does not say",
+        "the names are lower-case; the text does not say whether another case is read",
         ("E9",),
     ),
     (
@@ -86,7 +86,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "DECIMAL(9, 2)",
         any_of(INVALID, *_decimal(9, 2)["any_of"]),
         ("JSC003",),
-        "the names are lower-case; whether another case is read the text does not say",
+        "the names are lower-case; the text does not say whether another case is read",
         ("B12", "E9"),
     ),
     (
@@ -94,7 +94,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "geometry(OGC:CRS84)",
         any_of(ok("geometry(OGC:CRS84)"), ok("geometry")),
         ("JSC003", "TYP027"),
-        "whether the default is written the text does not say",
+        "the text does not say whether the default is written",
         ("B13",),
     ),
     (
@@ -142,7 +142,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "geography(OGC:CRS84, spherical)",
         any_of(*map(ok, CRS84_SPHERICAL)),
         ("JSC003", "TYP028"),
-        "whether the defaults are written the text does not say",
+        "the text does not say whether the defaults are written",
         ("B13",),
     ),
     (
@@ -150,7 +150,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "geography(srid:4326, spherical)",
         any_of(ok("geography(srid:4326, spherical)"), ok("geography(srid:4326)")),
         ("JSC003", "TYP028"),
-        "printed in the table; whether the default algorithm is written the text does not say",
+        "printed in the table; the text does not say whether the default algorithm is written",
         ("B13",),
     ),
     *(
@@ -201,7 +201,7 @@ STRINGS: list[tuple[str, str, dict[str, Any], tuple[str, ...], str, tuple[str, .
         "geography(OGC:CRS84, SPHERICAL)",
         any_of(INVALID, *map(ok, CRS84_SPHERICAL)),
         ("TYP035",),
-        "the algorithms are lower-case; whether another case is read the text does not say",
+        "the algorithms are lower-case; the text does not say whether another case is read",
         ("B13", "E9"),
     ),
 ]
