@@ -191,7 +191,7 @@ def _variant(_: Json, array: Column) -> list[Json]:
     if pat.is_null(array.type):
         return [None] * len(array)
     if not pat.is_struct(array.type) or {field.name for field in array.type} != {"metadata", "value"}:
-        raise Unsupported(f"variants are given as {array.type} and not as their bytes")
+        raise Unsupported(f"variants are returned as {array.type}, not as their bytes")
     parts = {field.name: values("binary", child) for field, child in zip(array.type, array.flatten(), strict=True)}
     return [
         {name: part[index] for name, part in parts.items()} if there else None

@@ -52,7 +52,7 @@ def read(type_: object, json: Any) -> Any:
     except (ValueError, TypeError, InvalidOperation):
         value = None
     if value is None:
-        raise Unsupported(f"this cannot be passed to an engine as {name}")
+        raise Unsupported(f"the value cannot be passed to an engine as {name}")
     return value
 
 

@@ -95,7 +95,7 @@ def _normal(predicate: Json, fields: list[dict[str, Json]], *, holds: bool) -> N
             return _leaf(op, path, type_, constants, holds=holds)
         case {"term": dict()}:
             raise Unsupported("filters are of columns, not of transforms of columns")
-    raise Unsupported("no filter says this")
+    raise Unsupported("no filter can express this")
 
 
 def _joined(word: str, left: Normal, right: Normal) -> Normal:

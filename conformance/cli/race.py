@@ -91,7 +91,7 @@ def play(
         fixture: The table to change, as named by race list.
         faults: The most faults in one schedule.
         kind: Only faults of this kind. May be repeated.
-        schedule: Run only this schedule: writers by number, with the fault that happens to the step, as in
+        schedule: Run only this schedule: writers by number, with the fault at the step, as in
             "0 1 1:crash".
         format: Text for people, or JSON.
     """
@@ -284,7 +284,7 @@ def stress(
         kills: How many writers are killed in a second, on average; 0 for none. By default 1, and 0.3 for PyIceberg.
         server_kills: How often the server is killed and started again.
         pauses: How often a writer is paused, as on a machine that does not respond for a while.
-        pause: For how many seconds a writer is paused.
+        pause: Seconds for which a writer is paused.
         commits: The most commits of each process.
         format_version: The format version of the table: 1, 2 or 3.
         seed: The seed of all random choices.

@@ -70,7 +70,7 @@ def relay(
         keep: The folder for relays that fail.
         max_failures: Stop after this many failures that differ in kind, engine or operation.
         replay: Run only the relay of this file.
-        report: html:FILE writes a page that shows which engine can work on after which other.
+        report: html:FILE writes a page that shows which engines can continue after which others.
         start_timeout: Seconds that an engine may take to start.
         timeout: Seconds that an adapter may take to answer one request; four times as many for a step.
         format: Text for people, or JSON.

@@ -107,7 +107,7 @@ def validate(
     if not location or "" in location:
         raise UsageError("name a table: a metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE")
     if time_budget is not None and not 0 < time_budget <= MAX_SECONDS:
-        raise UsageError(f"--time-budget {time_budget:g}: more than 0 and at most {MAX_SECONDS}")
+        raise UsageError(f"--time-budget {time_budget:g}: must be more than 0 and at most {MAX_SECONDS}")
     patterns = [one for one in location if (name := catalogs.parse_location(one)) is not None and name.is_pattern]
     if diff and patterns:
         raise UsageError(f"--diff compares two versions of one table; {patterns[0]} may be many tables")

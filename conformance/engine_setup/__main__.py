@@ -14,7 +14,7 @@ def write_lock(name: str) -> None:
     """Resolve the packages of a lock with uv for every platform; only names, versions and hashes are written."""
     packages = catalog().locks.get(name)
     if packages is None:
-        raise EngineError(name, f"no such lock; there are {', '.join(catalog().locks)}")
+        raise EngineError(name, f"unknown lock; the locks are {', '.join(catalog().locks)}")
     command = [
         "uv",
         "pip",

@@ -286,13 +286,13 @@ def find_engine(name: str) -> Engine:
     named = [engine for engine in catalog().engines if engine.name == plain]
     if not named:
         known = ", ".join(dict.fromkeys(engine.name for engine in catalog().engines))
-        raise EngineError(name, f"no such engine; the engines are {known}")
+        raise EngineError(name, f"unknown engine; the engines are {known}")
     if not version:
         return next(engine for engine in named if engine.default)
     for engine in named:
         if engine.version == version or engine.version.startswith(version + "."):
             return engine
-    raise EngineError(name, f"no such version; the versions are {', '.join(engine.version for engine in named)}")
+    raise EngineError(name, f"unknown version; the versions are {', '.join(engine.version for engine in named)}")
 
 
 def find_server(name: str) -> CatalogServer:
@@ -305,7 +305,7 @@ def find_server(name: str) -> CatalogServer:
         if server.name == name:
             return server
     known = ", ".join(server.name for server in catalog().servers)
-    raise EngineError(name, f"no such catalog server; the servers are {known}")
+    raise EngineError(name, f"unknown catalog server; the servers are {known}")
 
 
 def lock_text(name: str) -> str:

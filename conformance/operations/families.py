@@ -88,7 +88,7 @@ def _read(path: Path) -> Family:
     except FileNotFoundError:
         raise UsageError(f"{path}: expected the folder of a family of operations, with a file {FILE}") from None
     except OSError as error:
-        raise UsageError(f"{file}: it cannot be read: {error.strerror}") from None
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{file}: it is not JSON: {error}") from None
     wrong = next(iter(_form().iter_errors(content)), None)

@@ -29,7 +29,7 @@ def _read_long(type_: Type, json: Json) -> int:
     if not isinstance(json, str):
         return read_integer(type_, json)
     if not _LONG.fullmatch(json):
-        raise spec_error("SVJ001", "not a long", found=json, expected="a decimal integer in a string")
+        raise spec_error("SVJ001", "the value is not a long", found=json, expected="a decimal integer in a string")
     return int(json)
 
 
@@ -58,7 +58,7 @@ def _write_variant(type_: Type, value: Variant) -> dict[str, str]:
 
 def _read_variant(type_: Type, json: Json) -> Variant:
     if not isinstance(json, dict) or json.keys() != {"metadata", "value"}:
-        raise spec_error("TYP006", "not a variant", found=json, expected="an object of metadata and value")
+        raise spec_error("TYP006", "the value is not a variant", found=json, expected="an object of metadata and value")
     parts = {}
     for name, text in json.items():
         with error_path(f"/{name}"):

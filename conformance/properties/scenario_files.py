@@ -103,7 +103,7 @@ def open_passed(file: Path) -> Iterator[PassedScripts]:
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
     except OSError as error:
-        raise UsageError(f"{file}: cannot be opened: {error.strerror}") from None
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
     try:
         passed = PassedScripts(descriptor)
         try:

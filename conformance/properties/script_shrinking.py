@@ -28,7 +28,7 @@ def smaller(
 
 
 def smaller_or_refused(script: Json) -> Iterator[Json]:
-    """Yield scripts as `smaller`, which may have operations that the spec forbids."""
+    """Yield the scripts of `smaller`, and those with operations that the spec forbids."""
     return smaller(script, sensible=_can_be_followed)
 
 

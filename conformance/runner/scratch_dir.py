@@ -72,7 +72,7 @@ def base_table(script: dict[str, Any], place: str) -> tuple[str, list[str | None
 
 
 def _main(locations: list[str]) -> list[str | None]:
-    """Return the current snapshot of each of some metadata files."""
+    """Return the current snapshot of each metadata file."""
     current = (table_requests.metadata(location).get("current-snapshot-id") for location in locations)
     return [None if id_ in (None, -1) else str(id_) for id_ in current]
 

@@ -178,7 +178,7 @@ class ModelTable:
             ScriptError: the branch does not exist.
         """
         if branch in self.tags:
-            raise RefusedByText("REF001", f"rows are written to branches, and {branch!r} is a tag")
+            raise RefusedByText("REF001", f"{branch!r} is a tag, to which rows cannot be written")
         if branch != MAIN and branch not in self.branches:
             raise ScriptError(f"there is no branch {branch!r}")
         return self.branches[branch].rows if branch in self.branches else ()
@@ -197,7 +197,9 @@ class ModelTable:
         by_name = {column["name"]: column for column in self.fields}
         for name in names:
             if name not in by_name:
-                raise RefusedByText("TYP002", f"the table has no column {name!r}; it has {', '.join(by_name)}")
+                raise RefusedByText(
+                    "TYP002", f"the table does not have the column {name!r}; it has {', '.join(by_name)}"
+                )
         return [by_name[name] for name in names]
 
     def _written(self, given: Literals, identity: int | None = None) -> StoredRow:
@@ -266,7 +268,7 @@ class ModelTable:
     def _check_delete_files(self, operation: Json) -> None:
         """Note that a writer may refuse deletes that merge on read in version 1, or remove whole files instead."""
         if self.version == 1 and operation.get("mode") == "merge-on-read":
-            self.left_open = ("DEL001", "a table of version 1 has no delete files")
+            self.left_open = ("DEL001", "delete files are not allowed in v1")
 
     def _delete_equal(self, operation: Json) -> None:
         if any(row.keys() != operation["rows"][0].keys() for row in operation["rows"]):
@@ -278,7 +280,7 @@ class ModelTable:
     def _unequal(self, rows: Iterable[StoredRow], names: Sequence[str], given: Sequence[Literals]) -> list[StoredRow]:
         """Return the rows that equal none of the given ones in some columns; null equals null (DEL019, DEL020)."""
         if self.version == 1:
-            raise RefusedByText("DEL001", "a table of version 1 has no delete files")
+            raise RefusedByText("DEL001", "delete files are not allowed in v1")
         columns = self._columns(names)
         check_comparable(columns, given)
         key = row_key(columns)
@@ -327,7 +329,7 @@ class ModelTable:
         if any(name not in row for row in operation["rows"] for name in operation["on"]):
             raise ScriptError("a row of an upsert has no key")
         if len({key(row) for row in operation["rows"]}) < len(operation["rows"]):
-            raise ScriptError("two rows of an upsert have one key")
+            raise ScriptError("two rows of an upsert have the same key")
         kept = self._unequal(self.rows(operation.get("branch", MAIN)), operation["on"], operation["rows"])
         new = [self._written(row) for row in operation["rows"]]
         self._write(operation, (*kept, *new), changed=bool(new))

@@ -84,6 +84,6 @@ def check_comparable(columns: Iterable[Json], given: Sequence[Literals]) -> None
         if isinstance(column["type"], str) and column["type"].partition("(")[0] in ("geometry", "geography"):
             raise LeftOpen("DEL018", f"{column['name']} is primitive, and the text does not say which shapes are equal")
         if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
-            raise RefusedByText("DEL018", f"deletes do not compare {column['name']}: {column['type']}")
+            raise RefusedByText("DEL018", f"equality deletes cannot compare {column['name']}: {column['type']}")
         if column["required"] and any(row[column["name"]] is None for row in given):
             raise LeftOpen("TYP002", f"{column['name']} is required, and a row to delete has null")

@@ -56,9 +56,9 @@ def check_types(type_: Json, version: int) -> None:
     """
     for name, required in types_in(type_):
         if version < 3 and name.partition("(")[0] in SINCE_V3:
-            raise RefusedByText("VER004", f"version {version} has no type {name}")
+            raise RefusedByText("VER004", f"the type {name} is not allowed in v{version}")
         if name == "unknown" and required:
-            raise RefusedByText("TYP025", "a field of type unknown is optional")
+            raise RefusedByText("TYP025", "a field of type unknown is required")
 
 
 def find(fields: Sequence[Json], name: str) -> tuple[Json, str]:
@@ -78,7 +78,7 @@ def path_to(fields: Sequence[Json], name: str) -> list[tuple[Json, str]]:
     """
     found = next(_paths({"type": "struct", "fields": fields}, name), None)
     if found is None:
-        raise RefusedByText("EVO001", f"the table has no column {name!r}")
+        raise RefusedByText("EVO001", f"the table does not have the column {name!r}")
     return found
 
 
@@ -103,7 +103,7 @@ def source_id(fields: Sequence[Json], name: str) -> int:
     try:
         path = path_to(fields, name)
     except RefusedByText:
-        raise RefusedByText("TYP002", f"there is no column {name!r} to partition or sort by") from None
+        raise RefusedByText("TYP002", f"the table does not have the column {name!r} to partition or sort by") from None
     field = path[-1][0]
     if any(member != "type" for _, member in path) or isinstance(field["type"], dict):
         raise RefusedByText("PAR004", f"{name!r} is not a primitive column outside of lists and maps")
@@ -228,14 +228,14 @@ def _siblings(fields: list[Json], name: str) -> list[Json]:
 
 def _check_name(siblings: Sequence[Json], name: str, own: Json = None) -> None:
     if any(one["name"] == name for one in siblings if one is not own):
-        raise RefusedByText("TYP002", f"there is a field {name!r} already")
+        raise RefusedByText("TYP002", f"the struct already has a field {name!r}")
 
 
 def _check_default(type_: Json, default: Json, version: int) -> None:
     if default is None:
         return
     if version < 3:
-        raise RefusedByText("VER004", f"version {version} has no default values")
+        raise RefusedByText("VER004", f"default values are not allowed in v{version}")
     if isinstance(type_, str) and type_.partition("(")[0] in ("unknown", "variant", "geometry", "geography"):
         raise RefusedByText("TYP025" if type_ == "unknown" else "DEF008", f"a column of type {type_} defaults to null")
 

@@ -61,7 +61,7 @@ def check_names(spec: Sequence[FieldSource]) -> None:
     """
     names = [source.members["name"] for source in spec]
     if len(set(names)) < len(names):
-        raise RefusedByText("PAR002", f"two partition fields have one name: {', '.join(names)}")
+        raise RefusedByText("PAR002", f"two partition fields have the same name: {', '.join(names)}")
 
 
 def check_removed(change: Json, removed: Container[str]) -> None:

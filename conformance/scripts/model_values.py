@@ -269,4 +269,4 @@ def _column(name: str, row: Mapping[str, Json], fields: Fields) -> tuple[Json, J
         own, inner = field["name"], field["type"]
         if name.startswith(f"{own}.") and isinstance(inner, dict) and inner["type"] == "struct":
             return _column(name[len(own) + 1 :], row.get(own) or {}, inner["fields"])
-    raise RefusedByText("EXP003", f"there is no column {name!r}")
+    raise RefusedByText("EXP003", f"the table does not have the column {name!r}")

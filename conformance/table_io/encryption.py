@@ -216,7 +216,7 @@ def manifest_list_key(metadata: TableMetadata, key_id: str, service: KeyService,
     """
     keys = {key.key_id: key for key in metadata.encryption_keys or ()}
     if key_id not in keys:
-        error = spec_error("SNP012", "the table has no key with this id", found=key_id)
+        error = spec_error("SNP012", "the table does not have a key with this id", found=key_id)
         raise SpecError(attrs.evolve(error.violation, file=location))
     own = keys[key_id]
     wrapping = keys.get(own.encrypted_by_id or "")

@@ -216,7 +216,7 @@ def _too_large(location: str, size: int, limit: int) -> FileAccessError:
 
 def short_read(location: str, given: int, asked: int) -> FileAccessError:
     """Make the error for a read that returned too few bytes, which does not mean that the file is damaged."""
-    return FileAccessError(location, f"it cannot be read: {given} bytes were given where {asked} were asked for")
+    return FileAccessError(location, f"it cannot be read: expected {asked} bytes, and got {given}")
 
 
 def store_failure(error: BaseException) -> str | None:

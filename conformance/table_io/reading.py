@@ -65,7 +65,7 @@ class Reading:
             SpecError: TMD010, if the table does not have it.
         """
         if spec_id not in self.specs:
-            raise spec_error("TMD010", "the table has no partition spec with the id", found=spec_id)
+            raise spec_error("TMD010", "the table does not have a partition spec with the id", found=spec_id)
         return self.specs[spec_id]
 
 
@@ -94,7 +94,7 @@ def make_reading(
             asked.append(name)
         else:
             known = ", ".join([*(field.name for field in schema.fields), *METADATA_COLUMNS])
-            raise spec_error("EXP003", "the schema has no such column", found=name, expected=known)
+            raise spec_error("EXP003", "the schema does not have the column", found=name, expected=known)
     text = metadata.properties.get(NAME_MAPPING_PROPERTY)
     others = sorted(metadata.schemas, key=lambda other: -other.schema_id)
     schemas = (schema, *(other for other in others if other.schema_id != schema.schema_id))

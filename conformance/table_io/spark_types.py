@@ -134,4 +134,4 @@ def _uuid(text: str) -> bytes:
     try:
         return uuid.UUID(text).bytes
     except ValueError:
-        raise spec_error(value_requirement(UUID), "not a value of uuid", found=text) from None
+        raise spec_error(value_requirement(UUID), "the value is not a valid uuid", found=text) from None

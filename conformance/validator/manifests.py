@@ -225,7 +225,7 @@ def _deprecated(data: bytes, version: FormatVersion) -> tuple[tuple[str, str], .
 def _never_written(
     columns: ManifestColumns, deprecated: Sequence[tuple[str, str]], task: ManifestTask
 ) -> Iterator[Finding]:
-    """Find values of such fields, which are harmless, as no reader uses them."""
+    """Find values of the deprecated fields, which are harmless, because no reader uses them."""
     rows = np.arange(len(columns) if deprecated else 0)
     for number, entry in enumerate(columns.entries(rows, without=_LARGE), start=columns.first):
         for code, name in deprecated:

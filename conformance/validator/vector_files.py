@@ -121,7 +121,7 @@ def _find_blob(file: PuffinFile, data_file: DataFile) -> int | None:
 
 
 def _concerns(problem: Violation, file: PuffinFile, mine: int | None) -> bool:
-    """Return whether to report a problem with this entry: those of its blob, and with the first those of the file."""
+    """Return whether a problem is reported with this entry: one of its blob or, with the first entry, of the file."""
     if problem.path.startswith("/blobs/"):
         return (
             mine is None

@@ -417,7 +417,7 @@ def _choice(choices: Mapping[int, enum.IntEnum], rule: FieldRule) -> Convert:
             expected = ", ".join(f"{choice.value} {choice.name}" for choice in choices.values())
             raise spec_error(
                 rule.requirement,
-                "the value is unknown",
+                f"{rule.name} has an unknown value",
                 found=value,
                 expected=expected,
                 aspect="unknown-value",
@@ -438,7 +438,7 @@ def _name(choices: type[enum.Enum], rule: FieldRule) -> Convert:
             expected = ", ".join(str(choice.value) for choice in choices)
             raise spec_error(
                 rule.requirement,
-                "the value is unknown",
+                f"{rule.name} has an unknown value",
                 found=value,
                 expected=expected,
                 aspect="unknown-value",

@@ -169,7 +169,9 @@ def column_type(column: ArrowColumn) -> Any:
         SpecError: TYP001 if it is not an Arrow array or chunked array.
     """
     if not isinstance(column, (pa.Array, pa.ChunkedArray)):
-        raise spec_error("TYP001", "not a column", found=type(column).__name__, expected="an Array or ChunkedArray")
+        raise spec_error(
+            "TYP001", "the object is not a column", found=type(column).__name__, expected="an Array or ChunkedArray"
+        )
     return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
 
 
@@ -233,7 +235,7 @@ def _plain(type_: Type, array: Any) -> Any:
         try:
             return array.cast(pa.decimal128(type_.precision, type_.scale))
         except pa.ArrowInvalid as error:
-            raise spec_error("TYP013", f"not a value of {type_}", found=str(error)) from error
+            raise spec_error("TYP013", f"the value is not a valid {type_}", found=str(error)) from error
     return array
 
 
@@ -290,7 +292,7 @@ def _check_text(type_: Type, array: Any) -> None:
         binary.cast(array.type)
     except pa.ArrowInvalid as error:
         found = next(value for value in binary.to_pylist() if value is not None and not _is_utf8(value))
-        raise spec_error("TYP021", f"not a value of {type_}", found=found, expected="UTF-8") from error
+        raise spec_error("TYP021", f"the value is not a valid {type_}", found=found, expected="UTF-8") from error
 
 
 def _is_utf8(value: bytes) -> bool:

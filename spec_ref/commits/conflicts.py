@@ -303,7 +303,7 @@ def _check_kinds(new: Iterable[DataFile], planned: TableMetadata, current: Table
             continue
         wrong = None
         if not DELETE_FILES.is_supported(current.format_version):
-            wrong = "DEL001", "v1 has no row-level deletes"
+            wrong = "DEL001", "delete files are not allowed in v1"
         elif data_file.file_format is FileFormat.PUFFIN and not DELETION_VECTORS.is_supported(current.format_version):
             wrong = "DEL001", "deletion vectors are not allowed before v3"
         elif (

@@ -7,11 +7,13 @@ reader must refuse; checks collect all of them. Both come from the same rules. A
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import attrs
+from immutabledict import immutabledict
 
 from spec_ref.core.versions import FormatVersion
 
@@ -27,11 +29,17 @@ def abbreviated_repr(value: Any) -> str:
     """Format a value for a message: its ``repr``, cut to `MAX_REPR_LENGTH` characters.
 
     Args:
-        value: any value.
+        value: any value. A member of an enumeration is shown as the value in the file, a mapping as a dict.
 
     Returns:
         The text.
     """
+    if isinstance(value, enum.IntEnum):
+        return f"{value.value} {value.name}"
+    if isinstance(value, enum.Enum):
+        value = value.value
+    if isinstance(value, immutabledict):
+        value = dict(value)
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * MAX_REPR_LENGTH:
         return f"an integer of {value.bit_length()} bits"
     if isinstance(value, (str, bytes)) and len(value) > MAX_REPR_LENGTH:

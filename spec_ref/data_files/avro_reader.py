@@ -297,6 +297,6 @@ def _decimals(precision: int, scale: int, values: Sequence[bytes]) -> ArrowColum
     limit = 10**precision
     for number in numbers:
         if abs(number) >= limit:
-            raise spec_error("TYP013", f"not a value of decimal({precision}, {scale})", found=number)
+            raise spec_error("TYP013", f"the value is not a valid decimal({precision}, {scale})", found=number)
     data = b"".join(number.to_bytes(16, "little", signed=True) for number in numbers)
     return pa.Array.from_buffers(pa.decimal128(precision, scale), len(values), [None, pa.py_buffer(data)])

@@ -116,7 +116,7 @@ def check_start(file: Any) -> None:
     """
     file.seek(0)
     if (found := file.read(len(MAGIC))) != MAGIC:
-        raise damage_error("not an ORC file", found)
+        raise damage_error("the file is not an ORC file", found)
 
 
 def _footer(file: Any) -> dict[int, list[Any]]:
@@ -124,7 +124,7 @@ def _footer(file: Any) -> dict[int, list[Any]]:
     size = file.seek(0, 2)
     tail = _tail(file, size, min(size, TAIL))
     if len(tail) < 5:
-        raise damage_error("not an ORC file", tail)
+        raise damage_error("the file is not an ORC file", tail)
     decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
     if length > end and length <= MAX_METADATA:
         tail = _tail(file, size, min(size, length + 256 + 1))
@@ -270,7 +270,7 @@ class _Metadata:
 def _postscript(data: Content) -> tuple[Callable[[bytes], bytes], int, int]:
     """Read the compression of the file, and the end and length of its footer."""
     if data[:3] != MAGIC or len(data) < 5:
-        raise damage_error("not an ORC file", data[:3])
+        raise damage_error("the file is not an ORC file", data[:3])
     end = len(data) - 1 - data[-1]
     postscript = _fields(_slice(data, end, data[-1]))
     if postscript.get(8000) != [MAGIC]:

@@ -55,7 +55,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
                 return
             places: Any = [schema.get_field_index(name) for name in columns]
             if min(places) < 0:
-                raise spec_error("PRJ001", "the file has several columns with one name", found=", ".join(columns))
+                raise spec_error("PRJ001", "the file has several columns with the same name", found=", ".join(columns))
             for stripe in range(opened.nstripes):
                 try:
                     batch = opened.read_stripe(stripe, columns=places)
@@ -131,7 +131,7 @@ class _FarStripe:
         inner = child_fields(field.type)
         columns = {one.name: column + 1 + sum(map(width, inner[:place])) for place, one in enumerate(inner)}
         if len({one.name for one in inner}) < len(inner):
-            raise spec_error("PRJ001", "the struct has several fields with one name", found=field.name)
+            raise spec_error("PRJ001", "the struct has several fields with the same name", found=field.name)
         known = {one.name for one in type_.fields}
         arrays = self.fields([one for one in inner if one.name in known], columns, type_, path, valid)
         made = [pa.field(name, array.type) for name, array in arrays.items()]

@@ -147,7 +147,7 @@ def read_footer(file: BinaryIO | bytes) -> bytes:
     if tail[4:] == ENCRYPTED_MAGIC:
         raise _broken("the footer is encrypted", tail[4:])
     if len(tail) < 8 or tail[4:] != MAGIC:
-        raise _broken("not a Parquet file", tail[4:])
+        raise _broken("the file is not a Parquet file", tail[4:])
     (length,) = struct.unpack("<I", tail[:4])
     if not 0 < length <= min(size - 12, MAX_FOOTER):
         raise _broken("the footer length exceeds the file size", length)

@@ -153,7 +153,7 @@ def check_value(type_: Type, value: Any) -> None:
             _check_struct(type_, value)
         case ListType(_, element, required):
             if not isinstance(value, tuple):
-                raise spec_error("TYP003", "not a value of a list", found=value, expected="a tuple of elements")
+                raise spec_error("TYP003", "the value is not a list", found=value, expected="a tuple of elements")
             for index, item in enumerate(value):
                 with error_path(f"/{index}"):
                     _check_child(element, item, required=required, requirement="TYP003")
@@ -162,7 +162,9 @@ def check_value(type_: Type, value: Any) -> None:
         case _:
             rule = _RULES[kind(type_)]
             if not rule.holds(type_, value):
-                raise spec_error(rule.requirement, f"not a value of {type_}", found=value, expected=rule.expected)
+                raise spec_error(
+                    rule.requirement, f"the value is not a valid {type_}", found=value, expected=rule.expected
+                )
 
 
 def check_required(type_: Type, value: Any, *, required: bool, requirement: str) -> None:
@@ -189,7 +191,7 @@ def _check_child(type_: Type, value: Any, *, required: bool, requirement: str) -
 
 def _check_struct(type_: StructType, value: Any) -> None:
     if not isinstance(value, dict):
-        raise spec_error("TYP002", "not a value of a struct", found=value, expected="a dict by field id")
+        raise spec_error("TYP002", "the value is not a struct", found=value, expected="a dict by field id")
     for field in type_.fields:
         with error_path(f"/{field.id}"):
             _check_child(field.type, value.get(field.id), required=field.required, requirement="TYP002")
@@ -200,7 +202,7 @@ def _check_struct(type_: StructType, value: Any) -> None:
 
 def _check_map(type_: MapType, value: Any) -> None:
     if not isinstance(value, tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
-        raise spec_error("TYP004", "not a value of a map", found=value, expected="a tuple of (key, value) pairs")
+        raise spec_error("TYP004", "the value is not a map", found=value, expected="a tuple of (key, value) pairs")
     for index, (key, item) in enumerate(value):
         with error_path(f"/keys/{index}"):
             _check_child(type_.key, key, required=True, requirement="TYP004")

@@ -177,4 +177,6 @@ def check_position(position: object) -> None:
         SpecError: PUF020 if it is not an integer from 0 to 2**63 - 1.
     """
     if type(position) is not int or not 0 <= position <= MAX_POSITION:
-        raise spec_error("PUF020", "not a position", found=position, expected=f"an integer from 0 to {MAX_POSITION}")
+        raise spec_error(
+            "PUF020", "the value is not a position", found=position, expected=f"an integer from 0 to {MAX_POSITION}"
+        )

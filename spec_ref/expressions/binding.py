@@ -118,7 +118,7 @@ class _Binder:
             case SetTest(operation, child, values):
                 return bind_set_test(operation, self.term(child, depth), values)
             case _:
-                raise spec_error("EXP002", "not a predicate", found=predicate)
+                raise spec_error("EXP002", "the value is not a predicate", found=predicate)
 
     def _comparison(self, predicate: Comparison, depth: int) -> BoundPredicate:
         operation, left, right = predicate.operation, predicate.left, predicate.right

@@ -115,7 +115,7 @@ def _read_type(json: Json, requirement: str, what: str, depth: int) -> str:
     if depth > MAX_DEPTH:
         raise spec_error(requirement, "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
     if not isinstance(json, dict):
-        raise spec_error(requirement, f"not {what}", found=json, expected="an object with a type")
+        raise spec_error(requirement, f"the value is not {what}", found=json, expected="an object with a type")
     type_ = json.get("type")
     if not isinstance(type_, str):
         raise spec_error(
@@ -138,7 +138,7 @@ def _member(
     if exact:
         _only(json, requirement, members)
     if name not in json:
-        raise spec_error(requirement, "a member is missing", expected=name, path=f"/{name}")
+        raise spec_error(requirement, f"{name} is missing", expected=f"the required member {name}", path=f"/{name}")
     with error_path(f"/{name}"):
         return read(json[name], depth + 1)
 
@@ -168,7 +168,9 @@ def _expression(json: Json, depth: int) -> ValueExpression:
             return Apply(function, _member(json, "EXP018", "arguments", ("arguments",), _arguments, depth, exact=False))
         case _:
             expected = ", ".join(_EXPRESSIONS)
-            raise spec_error("EXP001", "not a value expression", found=type_, expected=expected, path="/type")
+            raise spec_error(
+                "EXP001", "the object is not a value expression", found=type_, expected=expected, path="/type"
+            )
 
 
 def _literal(json: Json, _: int) -> Literal:
@@ -191,7 +193,12 @@ def _literals(json: Json, depth: int) -> tuple[Literal, ...]:
     type_ = None
     if isinstance(json, dict):
         if json.get("type") != "literals":
-            raise spec_error("EXP016", "not literals", found=json, expected="a list, or an object of type literals")
+            raise spec_error(
+                "EXP016",
+                "the value is not a list of literals",
+                found=json,
+                expected="a list, or an object of type literals",
+            )
         _only(json, "EXP016", ("type", "values", "data-type"))
         type_, json = _data_type(json), json.get("values")
     if not isinstance(json, list):
@@ -249,7 +256,9 @@ def _term(json: Json, depth: int) -> ValueExpression:
     if type_ == "reference":
         return _member(json, "EXP021", "term", ("type", "term"), _term_name, depth)  # type: ignore[no-any-return]
     if type_ != "transform":
-        raise spec_error("EXP021", "not a term", found=type_, expected="reference or transform", path="/type")
+        raise spec_error(
+            "EXP021", "the value is not a term", found=type_, expected="reference or transform", path="/type"
+        )
     term = _member(json, "EXP021", "term", ("type", "transform", "term"), _term, depth)
     with error_path("/transform"):
         return _transform_call(json.get("transform"), term)
@@ -384,4 +393,6 @@ def _term_json(term: ValueExpression) -> Json:
         case Apply(FunctionReference((name,), "iceberg_functions"), (inner,)):
             return {"type": "transform", "transform": name, "term": _term_json(inner)}  # type: ignore[arg-type]
         case _:
-            raise spec_error("EXP021", "not a term", found=term, expected="a name, or a transform of a term")
+            raise spec_error(
+                "EXP021", "the value is not a term", found=term, expected="a name, or a transform of a term"
+            )

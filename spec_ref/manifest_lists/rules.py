@@ -37,7 +37,7 @@ def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecE
         value = getattr(manifest, attribute)
         if value is not None and value < 0:
             yield spec_error(
-                requirement, "the number is negative", found=value, path=f"/{attribute}", aspect="negative"
+                requirement, f"{attribute} is negative", found=value, path=f"/{attribute}", aspect="negative"
             )
     if manifest.content is ManifestContent.DELETES:
         if not DELETE_FILES.is_supported(version):

@@ -215,7 +215,11 @@ def _counts_not_negative(name: str) -> Find:
             return None
         column = min(counts, key=counts.__getitem__)
         return BrokenPlace(
-            f"/data_file/{name}/{column}", "a count is negative", counts[column], "0 or more", aspect="negative"
+            f"/data_file/{name}/{column}",
+            f"a count of {name} is negative",
+            counts[column],
+            "0 or more",
+            aspect="negative",
         )
 
     return find

@@ -315,7 +315,10 @@ def parse_transform(text: str) -> Transform:
         parameter = _PARAMETER.fullmatch(text, len(name))
         if parameter is None:
             raise spec_error(
-                "PAR021", f"not a {name} transform", found=text, expected=f"{name}[N], N from 1 to {MAX_PARAMETER}"
+                "PAR021",
+                f"the text is not a {name} transform",
+                found=text,
+                expected=f"{name}[N], N from 1 to {MAX_PARAMETER}",
             )
         return PARAMETERIZED[name](int(parameter[1]))
     return UnknownTransform(text)

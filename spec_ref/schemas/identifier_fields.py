@@ -18,7 +18,10 @@ NEVER_IDENTIFY = (FLOAT, DOUBLE)
 def _problem(field_id: int, column: Column | None) -> SpecError | None:
     if column is None:
         return spec_error(
-            "IDF001", "the schema has no field with the identifier field id", found=field_id, aspect="unknown-field"
+            "IDF001",
+            "the schema does not have a field with the identifier field id",
+            found=field_id,
+            aspect="unknown-field",
         )
     if not is_primitive(column.type):
         return spec_error(

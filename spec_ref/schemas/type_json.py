@@ -149,7 +149,9 @@ def _type(json: Json, version: FormatVersion) -> Type:
     name = json.get("type")
     read = _NESTED.get(name) if type(name) is str else None
     if read is None:
-        raise spec_error("JSC003", "not a nested type", found=name, expected="struct, list or map", path="/type")
+        raise spec_error(
+            "JSC003", "the object is not a nested type", found=name, expected="struct, list or map", path="/type"
+        )
     return read(json, version)
 
 
@@ -172,7 +174,7 @@ def _from_text(text: str) -> Type:
     for opening, closing, read in _PARAMETERIZED:
         if text.startswith(opening) and text.endswith(closing):
             return read(text, text[len(opening) : -len(closing)].strip(WHITESPACE))
-    raise spec_error("JSC003", "not a type", found=text)
+    raise spec_error("JSC003", "the text is not a type", found=text)
 
 
 def _number(text: str, number: str, low: int, high: float) -> int:
@@ -190,7 +192,7 @@ def _fixed(text: str, parameters: str) -> FixedType:
 def _decimal(text: str, parameters: str) -> DecimalType:
     precision, comma, scale = parameters.partition(",")
     if not comma:
-        raise spec_error("JSC003", "not a decimal", found=text, expected="decimal(P, S)")
+        raise spec_error("JSC003", "the text is not a decimal type", found=text, expected="decimal(P, S)")
     # A scale above the precision, and a negative one, are types: the text limits only the precision.
     return DecimalType(
         _number(text, precision.strip(WHITESPACE), 0, math.inf),  # the type has its limit (TYP013)
@@ -220,7 +222,9 @@ def _geography(text: str, parameters: str) -> GeographyType:
         edges = EdgeAlgorithm(algorithm)
     except ValueError as error:
         expected = ", ".join(known.value for known in EdgeAlgorithm)
-        raise spec_error("TYP035", "not an edge-interpolation algorithm", found=algorithm, expected=expected) from error
+        raise spec_error(
+            "TYP035", "the text is not an edge-interpolation algorithm", found=algorithm, expected=expected
+        ) from error
     return GeographyType(_crs(text, crs.strip(WHITESPACE)), edges)
 
 
@@ -249,7 +253,7 @@ _EXPECTED: dict[type, str] = {bool: "true or false", list: "a list", int: "a 32-
 def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> Any:
     """Read a required member of one JSON type."""
     if name not in json:
-        raise spec_error(requirement, "a member is missing", expected=f"{name!r}", aspect="missing")
+        raise spec_error(requirement, f"{name} is missing", expected=f"the required member {name}", aspect="missing")
     value = json[name]
     fits = isinstance(value, type_)
     if type_ is int:
@@ -257,7 +261,7 @@ def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> 
     if not fits:
         raise spec_error(
             requirement,
-            "a member has the wrong type",
+            f"{name} has the wrong type",
             found=value,
             expected=_EXPECTED[type_],
             path=f"/{name}",
@@ -268,7 +272,7 @@ def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> 
 
 def _member_type(json: dict[str, Json], name: str, version: FormatVersion) -> Type:
     if name not in json:
-        raise spec_error("JSC007", "a member is missing", expected=f"{name!r}", aspect="missing")
+        raise spec_error("JSC007", f"{name} is missing", expected=f"the required member {name}", aspect="missing")
     with error_path(f"/{name}"):
         return _type(json[name], version)
 
@@ -337,7 +341,7 @@ def _read_inner_field(field: NestedField, version: FormatVersion) -> NestedField
     """Read a field inside of a type, and refuse what `spec_ref.table_metadata.rules_structure` reports of columns."""
     if field.required and field.type == UNKNOWN:
         raise spec_error(
-            "TYP025", "a field of type unknown is optional", found=True, path="/required", aspect="required"
+            "TYP025", "a field of type unknown is required", found=True, path="/required", aspect="required"
         )
     return _read_field(field, version)
 

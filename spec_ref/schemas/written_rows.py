@@ -59,7 +59,7 @@ def check_names(known: Sequence[str], given: Sequence[str]) -> None:
             message = "the schema does not have the column"
             raise spec_error("TYP002", message, found=name, expected=", ".join(known) or "no columns")
         if name in seen:
-            raise spec_error("TYP002", "the input has two columns with one name", found=name)
+            raise spec_error("TYP002", "the input has two columns with the same name", found=name)
         seen.add(name)
 
 

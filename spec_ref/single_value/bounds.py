@@ -62,7 +62,7 @@ def encode_bound(type_: Type, value: Any) -> bytes:
     match type_:
         case GeometryType() | GeographyType():
             if not isinstance(value, GeoPoint):
-                raise spec_error("SVB011", f"not a bound of {type_}", found=value, expected="a GeoPoint")
+                raise spec_error("SVB011", f"the value is not a bound of {type_}", found=value, expected="a GeoPoint")
             check_point(type_, value)
             return encode_point(value)
         case VariantType():

@@ -173,7 +173,7 @@ def _as_is(_: Type, value: Any) -> Any:
 
 def _read_boolean(_: Type, json: Json) -> bool:
     if not isinstance(json, bool):
-        raise spec_error("SVJ001", "not a boolean", found=json, expected="true or false")
+        raise spec_error("SVJ001", "the value is not a boolean", found=json, expected="true or false")
     return json
 
 
@@ -190,7 +190,9 @@ def read_integer(_: Type, json: Json) -> int:
         SpecError: SVJ001 if it is not such a number.
     """
     if not isinstance(json, int) or isinstance(json, bool):
-        raise spec_error("SVJ001", "not an integer", found=json, expected="a JSON number without fraction or exponent")
+        raise spec_error(
+            "SVJ001", "the value is not an integer", found=json, expected="a JSON number without fraction or exponent"
+        )
     return json
 
 
@@ -225,7 +227,7 @@ def read_float(type_: Type, json: Json) -> float:
         SpecError: SVJ001 if it is not a number, or is beyond the range of the type.
     """
     if not isinstance(json, (int, float)) or isinstance(json, bool):
-        raise spec_error("SVJ001", "not a number", found=json, expected="a JSON number")
+        raise spec_error("SVJ001", "the value is not a number", found=json, expected="a JSON number")
     try:
         number = float(json)
     except OverflowError:
@@ -233,7 +235,7 @@ def read_float(type_: Type, json: Json) -> float:
     if kind(type_) == "float":
         number = nearest_binary32(number)
     if not math.isfinite(number):
-        raise spec_error("SVJ001", f"not a finite number of {type_}", found=json)
+        raise spec_error("SVJ001", f"the value is not a finite {type_}", found=json)
     return number
 
 
@@ -260,11 +262,13 @@ def _read_decimal(type_: DecimalType, json: Json) -> Decimal:
     match = re.fullmatch(_decimal_pattern(type_), _text("SVJ002", json))
     if match is None:
         expected = f"{type_.scale} digits after the point" if type_.scale >= 0 else f"an integer and E+{-type_.scale}"
-        raise spec_error("SVJ002", f"not a value of {type_}", found=json, expected=expected)
+        raise spec_error("SVJ002", f"the value is not a valid {type_}", found=json, expected=expected)
     sign, whole, fraction = match.groups()
     digits = (whole + fraction).lstrip("0") or "0"
     if len(digits) > type_.precision:
-        raise spec_error("TYP013", f"not a value of {type_}", found=json, expected=f"{type_.precision} digits at most")
+        raise spec_error(
+            "TYP013", f"the value is not a valid {type_}", found=json, expected=f"{type_.precision} digits at most"
+        )
     return decimal_from_unscaled(type_, int(sign + digits))
 
 
@@ -292,7 +296,7 @@ def _write_days(days: int) -> str:
 def _read_days(requirement: str, text: str, year: str, month: str, day: str) -> int:
     days = days_from_civil(int(year), int(month), int(day)) if _year_text(int(year)) == year else None
     if days is None:
-        raise spec_error(requirement, "not a date of the calendar", found=text)
+        raise spec_error(requirement, "the date is not in the calendar", found=text)
     return days
 
 
@@ -306,7 +310,7 @@ def _read_clock(requirement: str, text: str, digits: int, clock: tuple[str, str,
     if hour > 23 or minute > 59 or second > 59:
         # No 24:00 and no leap second: neither has a separate value in the type.
         raise spec_error(
-            requirement, "not a time of day", found=text, expected="00:00:00 to 23:59:59 and its fractions"
+            requirement, "the value is not a time of day", found=text, expected="00:00:00 to 23:59:59 and its fractions"
         )
     fraction = int((clock[3] or "").ljust(digits, "0"))
     per_second: int = 10**digits
@@ -320,7 +324,7 @@ def _date_form(requirement: str) -> JsonForm:
         text = _text(requirement, json)
         match = pattern.fullmatch(text)
         if match is None:
-            raise spec_error(requirement, "not a date", found=json, expected="2017-11-16")
+            raise spec_error(requirement, "the value is not a date", found=json, expected="2017-11-16")
         return _read_days(requirement, text, match[1], match[2], match[3])
 
     return JsonForm(lambda _, value: _write_days(value), read)
@@ -334,7 +338,7 @@ def _time_form(requirement: str, digits: int) -> JsonForm:
         match = pattern.fullmatch(text)
         if match is None:
             expected = f"22:31:08 with at most {digits} digits of a second"
-            raise spec_error(requirement, "not a time of day", found=json, expected=expected)
+            raise spec_error(requirement, "the value is not a time of day", found=json, expected=expected)
         return _read_clock(requirement, text, digits, (match[1], match[2], match[3], match[4]))
 
     return JsonForm(lambda _, value: _write_clock(value, digits), read)
@@ -353,7 +357,7 @@ def _timestamp_form(requirement: str, digits: int, offset: str) -> JsonForm:
         match = pattern.fullmatch(text)
         if match is None:
             expected = f"2017-11-16T22:31:08{offset} with at most {digits} digits of a second"
-            raise spec_error(requirement, f"not a {type_}", found=json, expected=expected)
+            raise spec_error(requirement, f"the value is not a {type_}", found=json, expected=expected)
         days = _read_days(requirement, text, match[1], match[2], match[3])
         return days * per_day + _read_clock(requirement, text, digits, (match[4], match[5], match[6], match[7]))
 
@@ -365,7 +369,7 @@ def _timestamp_form(requirement: str, digits: int, offset: str) -> JsonForm:
 
 def _text(requirement: str, json: Json) -> str:
     if not isinstance(json, str):
-        raise spec_error(requirement, "not a JSON string", found=json, expected="a string")
+        raise spec_error(requirement, "the value is not a JSON string", found=json, expected="a string")
     return json
 
 
@@ -378,7 +382,9 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 def _read_uuid(_: Type, json: Json) -> uuid.UUID:
     if not _UUID.fullmatch(_text("SVJ006", json)):
-        raise spec_error("SVJ006", "not a UUID", found=json, expected="f79c3e09-677c-4bbd-a479-3f349cb785e7")
+        raise spec_error(
+            "SVJ006", "the value is not a UUID", found=json, expected="f79c3e09-677c-4bbd-a479-3f349cb785e7"
+        )
     return uuid.UUID(json)
 
 
@@ -398,7 +404,7 @@ def read_hex(_: Type, json: Json) -> bytes:
         SpecError: SVJ006 if it is not such a string.
     """
     if not _HEX.fullmatch(_text("SVJ006", json)):
-        raise spec_error("SVJ006", "not hexadecimal", found=json, expected="two digits for each byte")
+        raise spec_error("SVJ006", "the value is not hexadecimal", found=json, expected="two digits for each byte")
     return bytes.fromhex(json)
 
 

@@ -93,7 +93,9 @@ def encode_variant_bound(bound: VariantBound) -> bytes:
             the code of the type.
     """
     if not isinstance(bound, Mapping):
-        raise spec_error("SVB012", "not a bound of variant", found=bound, expected="a dict from path to (type, value)")
+        raise spec_error(
+            "SVB012", "the value is not a bound of a variant", found=bound, expected="a dict from path to (type, value)"
+        )
     _check_paths(bound)
     node: dict[str, VariantValue] = {}
     for path, (type_, value) in bound.items():

@@ -205,12 +205,12 @@ def read_row(row: Mapping[int, Any], partition: StructType, version: FormatVersi
                         rule.requirement, f"{rule.name} is missing", format_version=version, aspect="missing"
                     )
                 continue
-            _check_member(rule.requirement, rule.type or partition, value)
+            _check_member(rule.name, rule.requirement, rule.type or partition, value)
         members[attribute] = value
     return PartitionStatistics(**members)
 
 
-def _check_member(requirement: str, type_: Any, value: Any) -> None:
+def _check_member(name: str, requirement: str, type_: Any, value: Any) -> None:
     try:
         check_value(type_, value)
     except SpecError as error:
@@ -218,7 +218,7 @@ def _check_member(requirement: str, type_: Any, value: Any) -> None:
             requirement, error.violation.message, found=value, expected=str(type_), aspect="wrong-type"
         ) from error
     if requirement in _COUNTS and value < 0:
-        raise spec_error(requirement, "a count is negative", found=value, expected="0 or more", aspect="negative")
+        raise spec_error(requirement, f"{name} is negative", found=value, expected="0 or more", aspect="negative")
 
 
 _COUNTS = frozenset(f"STA{number:03}" for number in range(19, 28))

@@ -126,7 +126,7 @@ def decode_theta(data: bytes) -> ThetaSketch:
     words = preamble & 0x3F
     if (version, family) != (_SERIAL_VERSION, _COMPACT_FAMILY) or not flags & _COMPACT or flags & _BIG_ENDIAN:
         found = f"version {version}, family {family}, flags {flags:#04x}"
-        raise _broken("not a compact Theta sketch", found, "version 3, family 3, compact, little-endian")
+        raise _broken("the blob is not a compact Theta sketch", found, "version 3, family 3, compact, little-endian")
     if not 1 <= words <= 3 or len(data) < 8 * words:
         raise _broken("the header has a wrong length", f"{words} words in {len(data)} bytes", "1 to 3 words")
     if flags & _EMPTY:

@@ -47,7 +47,7 @@ def _read_bytes(text: str, _: FormatVersion) -> bytes:
 
 
 def _not_written(value: Any, _: FormatVersion) -> Any:
-    raise spec_error(LEGACY, "the removed format is read only", found=value)
+    raise spec_error(LEGACY, "the removed format can only be read, not written", found=value)
 
 
 HEXADECIMAL = Converted(STRING, _read_bytes, _not_written)

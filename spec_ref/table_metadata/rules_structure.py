@@ -52,7 +52,7 @@ def _ambiguous(path: str, attribute: str, id_attribute: str) -> Callable[[TableM
 
 
 def _unresolved(path: str, attribute: str, items: str, id_attribute: str) -> Callable[[TableMetadata], FoundPlaces]:
-    """Find an id of the table that none of its things has."""
+    """Find an id of the table that no object in the list has."""
 
     def find(metadata: TableMetadata) -> FoundPlaces:
         found = getattr(metadata, attribute)

@@ -191,7 +191,7 @@ def test_a_predicate_in_sql_says_what_it_says_of_null_and_nan(predicate: Any, sq
     [
         ({"type": "eq", "term": "key", "value": str(U)}, "no constants of uuid"),
         ({"type": "eq", "term": {"type": "transform", "transform": "day", "term": "at"}, "value": 1}, "not of tr"),
-        ({"type": "bogus"}, "no filter says this"),
+        ({"type": "bogus"}, "no filter can express this"),
     ],
 )
 def test_what_sql_has_no_words_for_is_not_asked(predicate: Any, reason: str) -> None:

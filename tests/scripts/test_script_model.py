@@ -182,7 +182,7 @@ def test_a_branch_whose_snapshots_may_be_expired_may_be_unreachable() -> None:
     ("operations", "said"),
     [
         ([{"op": "append", "rows": [{"p": "a"}]}], "null in the required column id"),
-        ([{"op": "append", "rows": [{"id": "1", "q": "a"}]}], "no column 'q'; it has id, p"),
+        ([{"op": "append", "rows": [{"id": "1", "q": "a"}]}], "the table does not have the column 'q'; it has id, p"),
         ([{"op": "append", "rows": [{"id": "x"}]}], "not a long"),
         ([append(1), {"op": "update", "filter": True, "set": {"id": None}}], "null in the required column id"),
         ([append(1, branch="b")], "no branch 'b'"),
@@ -202,7 +202,7 @@ def test_a_branch_whose_snapshots_may_be_expired_may_be_unreachable() -> None:
         ([{"op": "upgrade", "format_version": 2}], "has version 3 already"),
         ([{"op": "alter-schema", "changes": [{"op": "drop", "name": "z"}]}], "z"),
         ([{"op": "alter-spec", "changes": [{"op": "remove", "name": "z"}]}], "no partition field 'z'"),
-        ([{"op": "delete", "filter": eq("z", 1)}], "no column 'z'"),
+        ([{"op": "delete", "filter": eq("z", 1)}], "the table does not have the column 'z'"),
     ],
 )
 def test_operations_that_make_no_sense_are_named(operations: list[Any], said: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from immutabledict import immutabledict
 
 from conformance.core.colours import plain
 from conformance.reports.validation import ValidationResult, as_text, table_json
@@ -17,7 +18,10 @@ from conformance.validator.run import TableReport
 from conformance.validator.table_root import location_elsewhere
 from spec_ref import read_metadata
 from spec_ref.checks.findings import Finding
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import LONG, NestedField
+from spec_ref.manifest_lists.manifest_file import ManifestContent
+from spec_ref.manifests.data_file import FileFormat
 from spec_ref.table_metadata import TableMetadata
 
 
@@ -33,6 +37,18 @@ def test_a_table_ends_with_a_line_that_says_what_was_not_read() -> None:
     assert verdict.startswith("  1 error in metadata, manifests and the footers of files; ")
     assert "; not read: 1 file, and everything that only it lists" in verdict
     assert empty == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (ManifestContent.DELETES, "1 DELETES"),
+        (FileFormat.PARQUET, "'parquet'"),
+        (immutabledict({1: 9}), "{1: 9}"),
+    ],
+)
+def test_found_values_are_shown_as_in_the_file_and_not_as_python_objects(value: object, text: str) -> None:
+    assert spec_error("MLS006", "the content differs", found=value).violation.found == text
 
 
 def test_a_healthy_table_is_three_lines() -> None:

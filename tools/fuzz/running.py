@@ -98,7 +98,7 @@ def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> str |
 
 
 class Attempts:
-    """The inputs of one run in this process, whose memory is limited from now on, and their results."""
+    """The inputs of one run in this process, and their results. Making it limits the memory of the process."""
 
     def __init__(
         self,

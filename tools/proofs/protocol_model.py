@@ -28,7 +28,7 @@ from tools.proofs.protocol_steps import ENDS, Machine, Step
 
 
 def split(machine: Machine) -> tuple[Step, ...]:
-    """The steps, where sending a swap and getting its answer are two."""
+    """The steps, with the sending of a swap and the receipt of its answer as separate steps."""
     made: dict[Step, None] = {}
     for step in machine.steps:
         if step.effect != "swap":

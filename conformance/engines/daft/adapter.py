@@ -34,7 +34,7 @@ def _snapshot(table: StaticTable, args: Arguments) -> dict[str, Any]:
     if "timestamp_ms" in args:
         snapshot = table.snapshot_as_of_timestamp(args["timestamp_ms"])
         if snapshot is None:
-            raise Invalid("PyIceberg knows no such snapshot")
+            raise Invalid("PyIceberg does not find the snapshot")
         return {"snapshot_id": snapshot.snapshot_id}
     return {}
 

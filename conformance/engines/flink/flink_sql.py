@@ -63,9 +63,9 @@ _CONSTANTS = {
 def _check_literal(type_: Json, value: Json) -> None:
     match native.kind(type_):
         case "float" | "double" if isinstance(value, str):
-            raise Unsupported("a constant of Flink's planner is a number")
+            raise Unsupported("Flink's planner takes only numbers as constants here")
         case "time" if not str(native.write(type_, native.read(type_, value))).endswith("000"):
-            raise Unsupported("a time of Flink counts milliseconds")
+            raise Unsupported("Flink's type TIME has milliseconds only")
 
 
 DIALECT = Dialect(

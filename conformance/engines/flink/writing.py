@@ -70,19 +70,19 @@ class FlinkWriter:
 
     def create(self, operation: Json) -> None:
         if operation.get("sort"):
-            raise Unsupported("Flink's SQL makes no table with a sort order")
+            raise Unsupported("Flink's SQL does not create tables with a sort order")
         columns = [_new_column(field) for field in operation["schema"]["fields"]]
         keys = operation["schema"].get("identifier-field-ids", ())
         if keys:
             named = [field["name"] for field in operation["schema"]["fields"] if field["id"] in keys]
             if len(named) != len(keys):
-                raise Unsupported("the primary key of a table of Flink has no fields of structs")
+                raise Unsupported("a primary key in Flink cannot have fields of structs")
             columns.append(f"PRIMARY KEY ({_listed(named)}) NOT ENFORCED")
         parts = []
         for part in operation.get("partition", ()):
             if part["transform"] != "identity" or part["name"] != part["source"]:
                 raise Unsupported(
-                    "Flink's SQL partitions by columns as they are, whose names the partition fields have"
+                    "Flink's SQL partitions by untransformed columns, whose names the partition fields get"
                 )
             parts.append(part["source"])
         by = f" PARTITIONED BY ({_listed(parts)})" if parts else ""
@@ -102,12 +102,12 @@ class FlinkWriter:
         types = {field["name"]: field for field in self._fields()}
         name = change["name"]
         if change.get("parent") or (name not in types and "." in name):
-            raise Unsupported("Flink's SQL changes columns, and not fields inside of them")
+            raise Unsupported("Flink's SQL changes columns, not fields inside a column")
         column = identifier((name,), DIALECT)
         match change["op"]:
             case "add" if change.get("default") is None:
                 if _has_required_field(change["type"]):
-                    raise Unsupported("Flink's SQL adds no structs with required fields: it makes them optional")
+                    raise Unsupported("Flink's SQL makes the required fields of an added struct optional")
                 return f"ADD ({_new_column({'required': False, **change})})"
             case "drop":
                 return f"DROP {column}"
@@ -169,7 +169,7 @@ class FlinkWriter:
         """Run ``INSERT OVERWRITE``, which replaces an unpartitioned table, or the partitions that contain new rows."""
         fields, rows = self._fields(), operation["rows"]
         if not rows or not self._is_whole(operation["filter"], rows):
-            raise Unsupported("Flink overwrites a table without partitions, or the partitions of the new rows")
+            raise Unsupported("Flink overwrites a whole unpartitioned table, or the partitions of the new rows")
         names, query = self._given(fields, rows)
         self._run(f"INSERT OVERWRITE {self._target(operation)} ({names}) {query}")
 
@@ -208,11 +208,11 @@ class FlinkWriter:
         specs, parts = self._specs()
         keys = {types[name]["id"] for name in on}
         if parts and (len(specs) > 1 or any(part["source-id"] not in keys for part in parts)):
-            raise Unsupported("equality deletes of Flink are of one partition, which the keys do not say")
+            raise Unsupported("Flink writes an equality delete for one partition, which the keys do not determine")
         rows = []
         for row in operation["rows"]:
             if kind == "UPSERT" and any(row.get(name) is None for name in on):
-                raise Unsupported("a key of Flink's sink is not null")
+                raise Unsupported("Flink's sink does not take null keys")
             values = (_or_zero(field, row.get(field["name"]), kind) for field in fields)
             rows.append(f"SELECT {', '.join(values)}")
         names = [identifier((field["name"],), DIALECT) for field in fields]

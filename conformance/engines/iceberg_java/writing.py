@@ -118,7 +118,7 @@ class JavaWriter:
 
     def overwrite(self, operation: Json) -> None:
         if not operation["rows"]:
-            raise Unsupported("an overwrite has rows")
+            raise Unsupported("an overwrite needs rows")
         names, values = self._values(operation["rows"])
         where = predicate_sql(operation["filter"], self._fields, SPARK)
         rows = f"SELECT {_listed(self._types)} FROM VALUES {values} AS s({names})"
@@ -154,7 +154,7 @@ class JavaWriter:
 
     def compact(self, operation: Json) -> None:
         if operation.get("branch", MAIN) != MAIN:
-            raise Unsupported("rewrite_data_files is of main")
+            raise Unsupported("rewrite_data_files works on main only")
         self._call("rewrite_data_files", "options => map('rewrite-all', 'true')")
 
     def rewrite_manifests(self, _: Json) -> None:

@@ -46,7 +46,7 @@ def _snapshot_id(table: StaticTable, args: Arguments) -> int | None:
     else:
         return None
     if found is None:
-        raise Invalid("PyIceberg knows no such snapshot")
+        raise Invalid("PyIceberg does not find the snapshot")
     return int(found.snapshot_id)
 
 

@@ -51,10 +51,10 @@ def _field_type(text: str) -> Any:
 def _value_type(type_: Any) -> Any:
     """Return the type of the value to convert."""
     if native.kind(type_) in ("geometry", "geography"):
-        raise Unsupported("PyIceberg takes geometries as WKB only and passes it on")
+        raise Unsupported("PyIceberg takes geometries only as WKB, and does not check it")
     found = engine_type(type_)
     if not found.is_primitive:
-        raise Unsupported("PyIceberg converts no nested values")
+        raise Unsupported("PyIceberg does not convert nested values")
     return found
 
 
@@ -123,7 +123,7 @@ def _check_json(type_: Any) -> None:
 
 def _bound_encode(args: Arguments) -> str:
     if native.is_nan(args["type"], args["value"]):
-        raise Unsupported("bounds come from Parquet statistics, which leave NaN out")
+        raise Unsupported("bounds come from Parquet statistics, which have no NaN")
     return _encode(args)
 
 

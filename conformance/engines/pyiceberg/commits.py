@@ -59,9 +59,9 @@ def replay(args: Arguments) -> object:
     """Replay a log of commits."""
     version = args["format_version"]
     if version not in WRITTEN_VERSIONS:
-        raise Unsupported(f"PyIceberg writes no tables of version {version}")
+        raise Unsupported(f"PyIceberg does not write tables of version {version}")
     if any("reply" in step for step in args["log"]):
-        raise Unsupported("answers of the catalog cannot be lost here")
+        raise Unsupported("this adapter cannot lose an answer of the catalog")
     changes = [*args["base"], *(step["change"] for step in args["log"] if step["do"] == "stage")]
     serializable = any(change.get("isolation") == "serializable" for change in changes)
     level = "serializable" if serializable else "snapshot"
@@ -293,7 +293,7 @@ class Writer:
 
     def _upgrade(self, change: Change) -> None:
         if change["version"] not in WRITTEN_VERSIONS:
-            raise Unsupported(f"PyIceberg writes no tables of version {change['version']}")
+            raise Unsupported(f"PyIceberg does not write tables of version {change['version']}")
         self._transaction.upgrade_table_version(change["version"])
 
 

@@ -156,7 +156,7 @@ def _add_partition_field(update: Any, schema: Schema, change: Arguments) -> None
         raise Unsupported("PyIceberg has no transforms of several columns")
     source = schema.find_column_name(change["source"][0])
     if source is None:
-        raise Unsupported("the API names the column, and no column has the id")
+        raise Unsupported("the API takes the name of a column, and no column has the id")
     update.add_field(source, parse_transform(change["transform"]), change["name"])
 
 

@@ -68,7 +68,7 @@ def _read(args: Arguments) -> object:
         raise Unsupported("PyIceberg has no type variant")
     names = args.get("select", list(args["types"]))
     if METADATA_COLUMNS.intersection(names):
-        raise Unsupported("PyIceberg reads no metadata columns")
+        raise Unsupported("PyIceberg does not read metadata columns")
 
     def work() -> object:
         scan = _scan(args, selected_fields=tuple(names) if "select" in args else ("*",))

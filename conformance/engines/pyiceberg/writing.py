@@ -229,7 +229,7 @@ class PyWriter(PyTable):
         if set(same_columns(operation["rows"])) != self._fields().keys():
             raise Unsupported("upsert takes rows with all columns")
         if any(row[name] is None for row in operation["rows"] for name in operation["on"]):
-            raise Unsupported("upsert leaves open what keys with null match")
+            raise Unsupported("PyIceberg does not say what a null key of an upsert matches")
         rows = self.rows(operation["rows"])
         self.table.upsert(rows, join_cols=operation["on"], branch=operation.get("branch", MAIN))
 

@@ -25,7 +25,7 @@ def _transform(args: Arguments) -> object:
     text = args["transform"]
     numbered = _NUMBERED.fullmatch(text)
     if numbered is None and text not in _PLAIN:
-        raise Unsupported("texts of transforms are not parsed here")
+        raise Unsupported("this adapter does not parse the text of a transform")
     function = getattr(core, numbered[1] if numbered else text)
     arrow = _arrow_type(args["type"])
     value = native.read(args["type"], args["value"])
@@ -34,7 +34,7 @@ def _transform(args: Arguments) -> object:
     try:
         array = pa.array([value], arrow)
     except (pa.ArrowException, OverflowError) as error:
-        raise Unsupported(f"Arrow holds no such value: {error}") from error
+        raise Unsupported(f"Arrow cannot hold the value: {error}") from error
     try:
         result = function(array, int(numbered[2])) if numbered else function(array)
     except (ValueError, RuntimeError) as error:
@@ -48,7 +48,7 @@ def _transform(args: Arguments) -> object:
 
 def _arrow_type(type_: Any) -> Any:
     if native.kind(type_) in ("geometry", "geography"):
-        raise Unsupported("PyIceberg makes no Arrow type of geometries")
+        raise Unsupported("PyIceberg has no Arrow type for geometries")
     if type_ == "binary":
         return pa.binary()  # the one of the two layouts that the library accepts
     return schema_to_pyarrow(engine_type(type_))

@@ -58,7 +58,7 @@ def _read(args: Arguments) -> object:
         entries = core.read_manifest_entries(bytes.fromhex(args["bytes"])).entries()
     asked = [name for name in ENTRY if names is None or name in names]
     if any(getattr(entry, name) is None for entry in entries for name in asked):
-        raise Unsupported("what entries inherit is left to the caller")
+        raise Unsupported("the library leaves inheritance to its caller")
     if args["manifest_file"].get("first_row_id") is not None:
         raise Unsupported("the library does not report row ids")
     schema, specs = engine_table(args)

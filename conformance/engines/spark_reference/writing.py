@@ -78,7 +78,7 @@ def to_spark_frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
     except Exception as error:
         raise Unsupported(f"Spark has no type for a column: {error}") from None
     if any(field.dataType.typeName() == "void" for field in schema):
-        raise Unsupported("Spark does not give Python columns without a type")
+        raise Unsupported("Spark does not pass columns of type void to Python")
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

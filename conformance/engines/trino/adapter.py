@@ -66,7 +66,7 @@ class Reader:
         if not found:
             raise Unsupported(f"there is no function for {args['transform']}")
         if args["value"] is None:
-            raise Unsupported("the function takes no null without a column")
+            raise Unsupported("the function does not take a null without a column")
         type_, value = args["type"], native.read(args["type"], args["value"])
         _check_expressible(type_, value)
         literal = primitive_sql(type_, value, DIALECT.literals, DIALECT)

@@ -67,7 +67,7 @@ def quoted(name: str) -> str:
         Unsupported: the name has upper-case letters, which Trino converts to lower case.
     """
     if name != name.lower():
-        raise Unsupported("Trino has the names of all columns in lower case")
+        raise Unsupported("Trino stores column names in lower case")
     return identifier((name,), DIALECT)
 
 

@@ -57,7 +57,7 @@ def _map(type_: Json, found: Any) -> Json:
 def _key(type_: Json, text: str) -> Json:
     match native.kind(type_):
         case "struct" | "list" | "map":
-            raise Unsupported("Trino's protocol has nested keys of a map as a text that cannot be read back")
+            raise Unsupported("Trino's protocol returns nested map keys as a text that cannot be read back")
         case "boolean":
             return {"true": True, "false": False}.get(text, text)
         case "int":
@@ -96,7 +96,7 @@ def _zoned(_: Json, found: Any) -> Json:
 
 
 def _not_exact(type_: Json, _: Any) -> Json:
-    raise Unsupported(f"Trino does not give the bytes of a {native.kind(type_)}")
+    raise Unsupported(f"Trino does not return the bytes of a {native.kind(type_)}")
 
 
 _READ: dict[str, Callable[[Json, Any], Json]] = {

@@ -136,7 +136,7 @@ class TrinoWriter:
             if field["transform"] == "void":
                 continue
             if field["source-id"] not in names:
-                raise Unsupported("Trino partitions by columns, not by what is inside of one")
+                raise Unsupported("Trino partitions by columns, not by fields inside a column")
             found.append((field["name"], names[field["source-id"]], field["transform"]))
         return found
 
@@ -149,7 +149,7 @@ class TrinoWriter:
     def properties(self, operation: Json) -> None:
         given = dict(operation.get("set", {}))
         if operation.get("remove"):
-            raise Unsupported("Trino removes no properties")
+            raise Unsupported("Trino does not remove properties")
         if "write.format.default" in given:
             self._set("format", text(_format(given), DIALECT))
         if given:
@@ -211,7 +211,7 @@ def _column(field: Json) -> str:
     default = field.get("write-default")
     given = _default(field["type"], default)
     if field.get("initial-default") is not None and field.get("initial-default") != default:
-        raise Unsupported("Trino gives a column one default")
+        raise Unsupported("Trino has only one default for a column")
     return f"{quoted(field['name'])} {sql_type(field['type'])}{given}{required}"
 
 
@@ -219,7 +219,7 @@ def _format(properties: dict[str, str]) -> str:
     """Remove the file format from the properties and return it, as Trino has a separate property for it."""
     wanted = properties.pop("write.format.default", "parquet").lower()
     if wanted not in FORMATS:
-        raise Unsupported(f"Trino writes no files in {wanted}")
+        raise Unsupported(f"Trino does not write files in {wanted}")
     return FORMATS[wanted]
 
 
@@ -273,7 +273,7 @@ def _check_path(fields: list[Json], path: str) -> None:
     for name in path.split(".")[:-1]:
         type_: Json = next((field["type"] for field in fields if field["name"] == name), None)
         if native.kind(type_) in ("list", "map"):
-            raise Unsupported("Trino does not change what is inside of lists and maps")
+            raise Unsupported("Trino does not change fields inside lists and maps")
         fields = type_["fields"] if native.kind(type_) == "struct" else []
 
 
@@ -294,7 +294,7 @@ def _change(change: Json, fields: list[Json]) -> str:
         case "default":
             types = {field["name"]: field["type"] for field in fields}
             if path not in types:
-                raise Unsupported("Trino changes the defaults of columns, not of fields inside of one")
+                raise Unsupported("Trino changes the defaults of columns, not of fields inside a column")
             default = _default(types[path], change["default"])
             return f"ALTER COLUMN {column} {f'SET{default}' if default else 'DROP DEFAULT'}"
     raise Unsupported(f"Trino does not {change['op']} columns")
@@ -303,7 +303,7 @@ def _change(change: Json, fields: list[Json]) -> str:
 def _added(change: Json) -> str:
     path = (*change["parent"].split("."), change["name"]) if change.get("parent") else (change["name"],)
     if change.get("required"):
-        raise Unsupported("Trino adds no required columns to a table")
+        raise Unsupported("Trino does not add required columns to a table")
     given = _default(change["type"], change.get("default"))
     return f"ADD COLUMN {identifier(path, DIALECT)} {sql_type(change['type'])}{given}"
 

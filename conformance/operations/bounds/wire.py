@@ -66,7 +66,9 @@ def _key(type_: Type, bound: Any) -> Hashable:
 
 def _read_point(json: Any) -> GeoPoint:
     if not isinstance(json, dict) or not {"x", "y"} <= json.keys() <= set(_COORDINATES):
-        raise spec_error("SVB011", "not a geospatial bound", found=json, expected="an object of x, y and perhaps z, m")
+        raise spec_error(
+            "SVB011", "the value is not a geospatial bound", found=json, expected="an object of x, y and perhaps z, m"
+        )
     coordinates = {}
     for name, number in json.items():
         with error_path(f"/{name}"):
@@ -76,13 +78,16 @@ def _read_point(json: Any) -> GeoPoint:
 
 def _read_variant(json: Any) -> dict[str, tuple[Type, Any]]:
     if not isinstance(json, dict):
-        raise spec_error("BND005", "not a bound of a variant", found=json, expected="an object of paths")
+        raise spec_error("BND005", "the value is not a bound of a variant", found=json, expected="an object of paths")
     bound = {}
     for path, entry in json.items():
         with error_path("/" + path.replace("~", "~0").replace("/", "~1")):
             if not isinstance(entry, dict) or entry.keys() != {"type", "value"}:
                 raise spec_error(
-                    "BND005", "not the bound of a field", found=entry, expected="an object of type and value"
+                    "BND005",
+                    "the value is not the bound of a field",
+                    found=entry,
+                    expected="an object of type and value",
                 )
             inner = type_from_json(entry["type"])
             bound[path] = (inner, from_exchange(inner, entry["value"]))

@@ -113,7 +113,7 @@ class MemoryRunner(Runner):
 
 
 class ReferenceCommitter:
-    """A writer of the reference: it has its own view of the table."""
+    """A writer of the reference, with a separate view of the table."""
 
     def __init__(self, args: Arguments, runner: Runner, store: MemoryStore, snapshots: list[int]) -> None:
         self._args, self._runner, self._store, self._snapshots = args, runner, store, snapshots

@@ -39,7 +39,7 @@ def place_after(names: Sequence[str], name: str, after: str | None, requirement:
     """
     others = [one for one in names if one != name]
     if after is not None and after not in others:
-        raise spec_error(requirement, "there is no field with the name", found=after)
+        raise spec_error(requirement, "the struct does not have a field with the name", found=after)
     return 0 if after is None else others.index(after) + 1
 
 

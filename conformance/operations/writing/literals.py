@@ -30,7 +30,7 @@ def with_ids(type_: Type, json: Json) -> Json:
         case StructType(fields), dict():
             unknown = json.keys() - {field.name for field in fields}
             if unknown:
-                raise spec_error("EXP003", "the struct has no such field", found=min(unknown))
+                raise spec_error("EXP003", "the struct does not have the field", found=min(unknown))
             return {str(field.id): with_ids(field.type, json.get(field.name)) for field in fields}
         case ListType(_, element), list():
             return [with_ids(element, item) for item in json]

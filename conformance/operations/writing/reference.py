@@ -148,7 +148,7 @@ class ReferenceWriter:
             names = same_columns(rows) if rows else list(fields)
         for name in names:
             if name not in fields:
-                raise spec_error("TYP002", "the schema has no such column", found=name)
+                raise spec_error("TYP002", "the schema does not have the column", found=name)
         values = [{name: read_literal(fields[name].type, row[name]) for name in names} for row in rows]
         return self._called["rows to write"]([fields[name] for name in names], values)
 
@@ -175,7 +175,7 @@ class ReferenceWriter:
         fields = {field.name: field for field in self._schema.fields}
         for name in operation["set"]:
             if name not in fields:
-                raise spec_error("TYP002", "the schema has no such column", found=name)
+                raise spec_error("TYP002", "the schema does not have the column", found=name)
         return {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
 
     def merged(self, operation: Json) -> Any:
@@ -248,7 +248,7 @@ def requested_mode(operation: Json) -> Mode | None:
 def _source(schema: Schema, name: str) -> int:
     column = schema.find_name(name)
     if column is None:
-        raise spec_error("TYP002", "the schema has no such column", found=name)
+        raise spec_error("TYP002", "the schema does not have the column", found=name)
     return column.id
 
 

@@ -70,7 +70,7 @@ def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
         try:
             files = [(path, rtoml.loads(path.read_text(encoding="utf-8")))]
         except (OSError, rtoml.TomlParsingError) as error:
-            raise UsageError(f"{path}: it cannot be read: {error}") from None
+            raise UsageError(f"{path}: cannot be read: {error}") from None
     known = [one for file, content in files for one in _of_rows(file, content.get("catalog", []))]
     if len({one.id for one in known}) != len(known):
         raise UsageError(f"{path or 'known deviations'}: an id occurs twice")

@@ -142,7 +142,7 @@ def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
         return
     kind = KINDS.get(settings.server)
     if kind is None:
-        raise UsageError(f"there is no server {settings.server}; there are {', '.join(KINDS)}")
+        raise UsageError(f"unknown server {settings.server}; the servers are {', '.join(KINDS)}")
     if settings.client == REFERENCE and kind.store is None:
         raise UsageError(f"--server {settings.server}: the reference does not support it; use --client pyiceberg")
     if settings.server_kills and not (kind.survives and kind.command):

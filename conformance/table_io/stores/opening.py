@@ -36,7 +36,7 @@ def check_url(url: str) -> None:
     """
     scheme = urlsplit(url).scheme
     if scheme not in SCHEMES:
-        raise UsageError(f"there is no store of the kind {scheme}; a store is {FORMS}")
+        raise UsageError(f"unknown kind of store {scheme}; a store is {FORMS}")
 
 
 def open_store(url: str) -> Store:

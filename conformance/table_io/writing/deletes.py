@@ -93,7 +93,7 @@ def write_positions(
 
 
 def _refused(metadata: TableMetadata, *_: Any) -> NewDeletes:
-    raise spec_error("DEL001", "v1 has no row-level deletes", found=f"version {metadata.format_version:d}")
+    raise spec_error("DEL001", "delete files are not allowed in v1", found=f"version {metadata.format_version:d}")
 
 
 # Position delete files
@@ -230,13 +230,13 @@ def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: W
         SpecError: DEL001 in v1; DEL017 for an unknown column, DEL018 for one that cannot be compared.
     """
     if not supports_row_deletes(metadata.format_version):
-        raise spec_error("DEL001", "v1 has no row-level deletes")
+        raise spec_error("DEL001", "delete files are not allowed in v1")
     schema = metadata.current_schema
     fields = []
     for name in names:
         field = next((one for one in schema.fields if one.name == name), None)
         if field is None:
-            raise spec_error("DEL017", "the schema has no such column at its top level", found=name)
+            raise spec_error("DEL017", "the schema does not have the column at its top level", found=name)
         fields.append(field)
     check_comparable(fields)
     return plan_deletes(
@@ -254,5 +254,5 @@ def check_comparable(fields: Iterable[NestedField]) -> None:
     for field in fields:
         if not is_primitive(field.type) or field.type in NEVER_IDENTIFY:
             raise spec_error(
-                "DEL018", "deletes do not compare a column of the type", found=f"{field.name}: {field.type}"
+                "DEL018", "equality deletes cannot compare a column of the type", found=f"{field.name}: {field.type}"
             )

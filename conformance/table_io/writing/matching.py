@@ -120,7 +120,7 @@ def check_branch(metadata: TableMetadata, branch: str) -> None:
     """Refuse to write to a tag, whose snapshot does not change (REF001)."""
     ref = metadata.references.get(branch)
     if ref is not None and ref.type is not RefType.BRANCH:
-        raise spec_error("REF001", "rows are written to branches, not to tags", found=branch)
+        raise spec_error("REF001", "the reference is a tag, to which rows cannot be written", found=branch)
 
 
 def check_lineage_names(metadata: TableMetadata) -> None:

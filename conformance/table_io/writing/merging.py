@@ -156,7 +156,9 @@ def check_source(schema: Schema, names: Sequence[str], on: Sequence[str], taken:
     known = {field.name for field in schema.fields}
     for name in (*on, *taken):
         if name not in known:
-            raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(sorted(known)))
+            raise spec_error(
+                "TYP002", "the schema does not have the column", found=name, expected=", ".join(sorted(known))
+            )
     for name in (*on, *taken.values()):
         if names.count(name) != 1:
             raise spec_error("TYP002", "the source has no such column, or two", found=name)

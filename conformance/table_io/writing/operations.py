@@ -393,7 +393,7 @@ def make_assigner(schema: Schema, assignments: Assignments) -> Callable[[FileSca
     fields = {field.name: field for field in schema.fields}
     for name in assignments:
         if name not in fields:
-            raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(fields))
+            raise spec_error("TYP002", "the schema does not have the column", found=name, expected=", ".join(fields))
 
     def made(name: str, batch: pa.RecordBatch) -> Any:
         given: Any | Callable[[pa.RecordBatch], Any] = assignments[name]

@@ -388,7 +388,7 @@ def update(
     known = [field.name for field in metadata.current_schema.fields]
     for name in assignments:
         if name not in known:
-            raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(known))
+            raise spec_error("TYP002", "the schema does not have the column", found=name, expected=", ".join(known))
     with operation_files() as files:
         source = Source(table, branch)
         mode = by_position(resolve_mode(metadata, "update", mode))

@@ -60,7 +60,9 @@ def resolve_mode(metadata: TableMetadata, operation: str, mode: Mode | None) -> 
             raise UsageError(f"write.{operation}.mode is {text}, which is not one of {known}")
         mode = Mode(text)
     if mode is not Mode.COPY_ON_WRITE and not supports_row_deletes(metadata.format_version):
-        raise spec_error("DEL001", "v1 has no row-level deletes", found=mode.value, expected=Mode.COPY_ON_WRITE.value)
+        raise spec_error(
+            "DEL001", "delete files are not allowed in v1", found=mode.value, expected=Mode.COPY_ON_WRITE.value
+        )
     return mode
 
 

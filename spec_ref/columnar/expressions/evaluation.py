@@ -197,10 +197,12 @@ def _values(term: BoundTerm, batch: Any) -> ArrowColumn:
 def _column(reference: BoundReference, batch: Any) -> ArrowColumn:
     first, *rest = reference.names
     if first not in batch.schema.names:
-        raise spec_error("EXP003", "the table has no column for the field", found=".".join(reference.names))
+        raise spec_error("EXP003", "the table does not have a column for the field", found=".".join(reference.names))
     column = batch.column(first)
     for name in rest:
         if not pa.types.is_struct(column.type) or column.type.get_field_index(name) < 0:
-            raise spec_error("EXP003", "the table has no column for the field", found=".".join(reference.names))
+            raise spec_error(
+                "EXP003", "the table does not have a column for the field", found=".".join(reference.names)
+            )
         column = pc.struct_field(column, name)
     return column

@@ -62,7 +62,8 @@ class EncodedEntryColumns(EncodedFields):
         if wrong.any():
             number = int(np.argmax(wrong))
             value = int(found.values[number]) if found.valid[number] else None
-            message = "the value is unknown" if found.valid[number] else "the value is null"
+            name = path.rpartition("/")[2]
+            message = f"{name} has an unknown value" if found.valid[number] else f"{name} is null"
             aspect = "unknown-value" if found.valid[number] else "null"
             error = spec_error(requirement, message, found=value, path=path, aspect=aspect)
             raise self.with_location(error, number)

@@ -376,15 +376,17 @@ def _cast(type_: Type, array: Array, stored: Any) -> Array:
         lengths = np.asarray(kernels.binary_length(array).drop_null())
         if (lengths != stored.byte_width).any():
             found = f"{lengths[lengths != stored.byte_width][0]} bytes"
-            raise spec_error(value_requirement(type_), f"not a value of {type_}", found=found)
+            raise spec_error(value_requirement(type_), f"the value is not a valid {type_}", found=found)
     try:
         made = array.cast(stored)
     except pa.ArrowInvalid as error:
-        raise spec_error(value_requirement(type_), f"not a value of {type_}", found=str(error)) from error
+        raise spec_error(value_requirement(type_), f"the value is not a valid {type_}", found=str(error)) from error
     if pa.types.is_float32(stored) and pa.types.is_float64(array.type):
         back, before = (np.asarray(one.drop_null()) for one in (made.cast(pa.float64()), array))
         wrong = (back != before) & ~np.isnan(before)
         if wrong.any():
             value = float(before[wrong][0])
-            raise spec_error(value_requirement(type_), f"not a value of {type_}", found=value, expected="32 bits")
+            raise spec_error(
+                value_requirement(type_), f"the value is not a valid {type_}", found=value, expected="32 bits"
+            )
     return made
