@@ -48,18 +48,6 @@ class Operation:
         """The comparison of an answer with the expected one; the modules that it needs are imported on first use."""
         return _comparators(self.family)[self.name]
 
-    @property
-    def args_schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments; its references point into the protocol's schema."""
-        schema: dict[str, Any] = protocol_schema()["$defs"][f"{self.name}.args"]
-        return schema
-
-    @property
-    def answer_schema(self) -> dict[str, Any]:
-        """The JSON Schema of the answer; its references point into the protocol's schema."""
-        schema: dict[str, Any] = protocol_schema()["$defs"][f"{self.name}.answer"]
-        return schema
-
     def args_complaint(self, args: Any) -> str | None:
         """Describe what is wrong with the form of arguments; None if they are valid."""
         return complaint(f"{self.name}.args", args)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import itertools
 import json
-import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -112,11 +111,6 @@ class TableCase:
 
 NESTED_IDS = 100
 """Fields of nested types have ids from here on, so that the ids of columns can be their positions."""
-
-
-def make_case(seed: int, exclude: frozenset[str] = frozenset()) -> TableCase:
-    """Generate the table and predicate of a seed."""
-    return draw_case(Chance(random.Random(seed), exclude))
 
 
 def draw_case(chance: Chance) -> TableCase:

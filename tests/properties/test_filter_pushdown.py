@@ -13,10 +13,11 @@ from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.cli import main
 from conformance.engines.reference import adapter as reference
 from conformance.properties.filter_pushdown import FilterPushdownResults, check
-from conformance.properties.tables import EXCLUDABLE, make_case
+from conformance.properties.tables import EXCLUDABLE
 from conformance.properties.values import VALUES
 from conformance.runner.adapter_interface import InProcess
 from conformance.table_io.tables import load_table
+from tools.mutants.seeded_examples import make_case
 
 Operation = Callable[[Arguments], Any]
 

@@ -21,7 +21,7 @@ from conformance.properties.metamorphic import MetamorphicResults, check, proper
 from conformance.properties.metamorphic_properties import PROPERTIES
 from conformance.properties.searching import search
 from conformance.scripts.model import run_model
-from tools.mutants.property_scripts import make_property_script
+from tools.mutants.seeded_examples import make_property_script
 
 Operation = Callable[[Arguments], Any]
 Wrong = Callable[[Arguments, Operation], Any]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conformance.properties.filter_pushdown import matching_rows
-from conformance.properties.tables import make_case
 from tools.derive.rows import matches, matching
+from tools.mutants.seeded_examples import make_case
 
 TYPES: dict[str, Any] = {
     "n": "int",

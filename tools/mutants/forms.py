@@ -135,10 +135,11 @@ def _reference() -> Any:
 def equivalence() -> dict[str, Check]:
     """Return the checks of filter pushdown, as ``iceberg-conformance filter-pushdown`` runs them."""
     from conformance.properties.filter_pushdown import judge_case
-    from conformance.properties.tables import make_case, write_table
+    from conformance.properties.tables import write_table
+    from tools.mutants.seeded_examples import make_case
 
     def holds(seed: int) -> bool:
-        case = make_case(seed, frozenset())
+        case = make_case(seed)
         with tempfile.TemporaryDirectory() as folder, eager():
             metadata = write_table(case, Path(folder) / "table")
             return judge_case(case, metadata, _reference()) is None
@@ -150,7 +151,7 @@ def metamorphic_properties() -> dict[str, Check]:
     """Return the checks of metamorphic properties, as ``iceberg-conformance metamorphic`` runs them."""
     from conformance.properties.metamorphic import try_property
     from conformance.properties.metamorphic_properties import PROPERTIES
-    from tools.mutants.property_scripts import make_property_script
+    from tools.mutants.seeded_examples import make_property_script
 
     def holds(name: str, seed: int) -> bool:
         script = make_property_script(PROPERTIES[name], seed)

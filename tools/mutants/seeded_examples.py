@@ -1,4 +1,4 @@
-"""Scripts of metamorphic properties by seeds, without Hypothesis: mutants meet the same scripts in each run."""
+"""Tables and scripts of random properties by seeds, without Hypothesis: mutants meet the same ones in each run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from conformance.properties.metamorphic import add_property_operations
 from conformance.properties.metamorphic_properties import Property
 from conformance.properties.script_maker import REFUSED, SMALL
 from conformance.properties.scripts import Maker
+from conformance.properties.tables import TableCase, draw_case
 from conformance.properties.values import Chance
 
 ATTEMPTS = 5
 """The most scripts that are generated for one seed until one ends with operations of the property."""
+
+
+def make_case(seed: int, exclude: frozenset[str] = frozenset()) -> TableCase:
+    """Generate the table and predicate of a seed."""
+    return draw_case(Chance(random.Random(seed), exclude))
 
 
 def make_property_script(prop: Property, seed: int) -> Json | None:
