@@ -26,7 +26,7 @@ from spec_ref.core.versions import (
     FormatVersion,
 )
 from spec_ref.data_types.types import LONG, NestedField, StructType, Type, children, kind
-from spec_ref.partitioning.spec import FIRST_FIELD_ID, PartitionField, PartitionSpec, source_id_arguments
+from spec_ref.partitioning.spec import FIRST_FIELD_ID, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import (
     Bucket,
     Day,
@@ -120,10 +120,14 @@ def partition_specs(draw: st.DrawFn, schema: Schema, version: FormatVersion = V3
     for place in range(draw(st.integers(0, 3))):
         transform, sources = draw(_transformed(schema, version))
         made = PartitionField(
-            **source_id_arguments(sources), field_id=FIRST_FIELD_ID + place, name=f"p{place}", transform=transform
+            **_source_arguments(sources), field_id=FIRST_FIELD_ID + place, name=f"p{place}", transform=transform
         )
         fields.append(made)
     return PartitionSpec(spec_id, tuple(fields))
+
+
+def _source_arguments(ids: tuple[int, ...]) -> dict[str, Any]:
+    return {"source_id": ids[0]} if len(ids) == 1 else {"source_ids": ids}
 
 
 @st.composite
@@ -150,7 +154,7 @@ def sort_orders(draw: st.DrawFn, schema: Schema, version: FormatVersion = V3, or
         transform, sources = draw(_transformed(schema, version))
         direction, nulls = draw(st.sampled_from(SortDirection)), draw(st.sampled_from(NullOrder))
         fields.append(
-            SortField(**source_id_arguments(sources), transform=transform, direction=direction, null_order=nulls)
+            SortField(**_source_arguments(sources), transform=transform, direction=direction, null_order=nulls)
         )
     return SortOrder(order_id, tuple(fields))
 

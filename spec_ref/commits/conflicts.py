@@ -1,4 +1,7 @@
-"""Checks that the preconditions of a change hold when it is applied (Commit Conflict Resolution and Retry)."""
+"""Checks that the preconditions of a change hold when it is applied (Commit Conflict Resolution and Retry).
+
+`spec_ref.commits.file_removal` checks that the files that a change removes are still in the table (OCC007).
+"""
 
 from __future__ import annotations
 

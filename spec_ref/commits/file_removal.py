@@ -91,7 +91,7 @@ def remove_files(
         kept += data
     gone = frozenset(entry.data_file.file_path for _, entry in removed)
     if gone or removal.deletes:
-        # The deletion vectors of removed data files go with them (DEL004).
+        # The deletion vectors of removed data files go with them (DEL004); their Puffin file stays as it is.
         for manifest in deletes:
             kept += yield from _without_removed_files(
                 manifest, attrs.evolve(removal, data=gone, where=None), removed, current, files, made, sequence_number

@@ -3,6 +3,9 @@
 The schema of an ORC file is derived from the Arrow schema that pyarrow returns for it: its fields carry the ORC type
 attributes as metadata, at every level. `struct_from_orc` reads it, and `arrow_schema` makes the Arrow schema, with
 attributes, from which pyarrow writes a file.
+
+ORC keeps nanoseconds in every timestamp. Those of a timestamp or timestamptz are whole microseconds: a writer cuts off
+the rest (ORC004). Arrow arrays of these types have no nanoseconds to begin with.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ TRANSFORM = Converted(STRING, lambda text, _: parse_transform(text), lambda tran
 
 
 def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int, ...] | None) -> None:
-    """Check that a field names its sources exactly once.
+    """Check that a field names its sources once: ``source-id`` for one (PAR022), ``source-ids`` for several (PAR027).
 
     The table has ``source-id`` and ``source-ids`` as optional in v3, and its note asks for exactly one of them
     (contradiction B21). Files of 2024 that write ``source-id`` -1 beside ``source-ids`` are refused, as both are there.
@@ -49,20 +49,6 @@ def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int
         raise spec_error(
             requirement, "the list of source ids is empty", found=source_ids, path="/source-ids", aspect="no-source"
         )
-
-
-def source_id_arguments(ids: tuple[int, ...]) -> dict[str, Any]:
-    """Build the attributes for the sources of a field: ``source-id`` for one, ``source-ids`` for several (PAR022).
-
-    A field has never both (PAR027).
-
-    Args:
-        ids: the ids of the source columns.
-
-    Returns:
-        The keyword arguments for a `PartitionField` or a sort field.
-    """
-    return {"source_id": ids[0]} if len(ids) == 1 else {"source_ids": tuple(ids)}
 
 
 @record(kw_only=True)

@@ -35,7 +35,7 @@ DELETION_VECTOR = "deletion-vector-v1"
 THETA_SKETCH = "apache-datasketches-theta-v1"
 
 COMPRESSED_PAYLOAD = 0x01
-"""The only defined flag: the footer's payload is compressed (PUF004)."""
+"""The only defined flag, the lowest bit of the first of four bytes: the footer's payload is compressed (PUF004)."""
 
 FOOTER_CODEC = "lz4"
 MAX_PAYLOAD = 1 << 25
