@@ -20,6 +20,9 @@ $(READY): requirements.lock pyproject.toml
 # An engine that is slow on a busy machine has not crashed.
 TIMEOUT = --timeout 120
 
+# Makes targets that use one processor for most of their time; the make of macOS cannot keep their outputs together.
+TWO_AT_A_TIME = $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
 # Engines whose folders say that installing them takes much.
 LARGE = $(shell $(BIN)/python -c "from conformance.engine_setup.catalog import catalog; print(*sorted({one.name for one in catalog().engines if one.by_name}))")
 
@@ -31,13 +34,29 @@ export ICEBERG_CONFORMANCE_SITE ?= $(if $(wildcard site/index.html),../site)
 
 conformance: $(READY)    ## replay every vector against the reference and the real engines, with known deviations
 	-$(BIN)/iceberg-conformance engines install --all
-	$(BIN)/iceberg-conformance race explore --faults 1
+	+$(TWO_AT_A_TIME) $(STEPS)
+
+STEPS = conformance-readers conformance-plain conformance-writers conformance-properties conformance-races conformance-matrix
+.PHONY: $(STEPS)
+
+conformance-readers: $(READY)
+	$(BIN)/iceberg-conformance run --all-engines --latest --jobs 2 -k "not table.write and not table.change" --expect known-deviations --results results/conformance.jsonl --report json:results/conformance.json --report html:results/conformance.html --report junit:results/conformance.xml $(TIMEOUT)
+
+conformance-plain: $(READY)
+	$(BIN)/iceberg-conformance run --adapter reference:plain --expect known-deviations $(TIMEOUT)
+
+conformance-writers: $(READY)
+	$(BIN)/iceberg-conformance run --adapter reference --adapter pyiceberg --jobs 2 -k "table.write or table.change" --expect known-deviations --results results/conformance-writers.jsonl $(TIMEOUT)
+
+conformance-properties: $(READY)
 	$(BIN)/iceberg-conformance filter-pushdown --adapter reference --seed 0 --examples 300
 	$(BIN)/iceberg-conformance filter-pushdown --adapter iceberg-java --seed 0 --examples 60 --exclude null --exclude nan --exclude zero --exclude uuid $(TIMEOUT)
 	$(BIN)/iceberg-conformance metamorphic --adapter reference --seed 0 --examples 15
-	$(BIN)/iceberg-conformance run --all-engines --latest --jobs 2 -k "not table.write and not table.change" --expect known-deviations --results results/conformance.jsonl --report json:results/conformance.json --report html:results/conformance.html --report junit:results/conformance.xml $(TIMEOUT)
-	$(BIN)/iceberg-conformance run --adapter reference --adapter pyiceberg --jobs 2 -k "table.write or table.change" --expect known-deviations --results results/conformance-writers.jsonl $(TIMEOUT)
-	$(BIN)/iceberg-conformance run --adapter reference:plain --expect known-deviations $(TIMEOUT)
+
+conformance-races: $(READY)
+	$(BIN)/iceberg-conformance race explore --faults 1
+
+conformance-matrix: conformance-readers
 	$(BIN)/iceberg-conformance matrix --quick --producer reference --producer spark-reference --producer iceberg-java --producer pyiceberg --producer golden --golden-results results/conformance.jsonl --results results/matrix.jsonl --report html:results/matrix.html $(TIMEOUT)
 
 older: $(READY)    ## replay every vector against the older versions of engines too: ten minutes
@@ -61,7 +80,8 @@ relay: $(READY)    ## let the reference, Iceberg-Java and PyIceberg change table
 writers: $(READY)    ## run every script of table.write and table.change with every engine that writes, and read the tables with PyIceberg too: an hour
 	$(BIN)/iceberg-conformance run --all-engines --jobs 2 -k "table.write or table.change" --second-reader pyiceberg --expect known-deviations --results results/writers.jsonl --report html:results/writers.html $(TIMEOUT)
 
-test: $(READY) lint types    ## lint, check the types and pass every test, including those with real engines
+test: $(READY)    ## lint, check the types and pass every test, including those with real engines
+	+$(TWO_AT_A_TIME) lint types
 	tools/system_packages.sh
 	$(BIN)/iceberg-conformance engines install --all
 	-$(BIN)/iceberg-conformance engines install moto iceberg-rest hive-metastore
