@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from cyclopts import CycloptsError
+from shipped_vectors import shipped_vectors
 
-from conformance import vectors
 from conformance.cli import make_app
 from conformance.core.spec_links import areas
 from conformance.interop.cells import TableOutcome
@@ -113,7 +113,7 @@ def test_every_requirement_stands_on_the_page_of_its_area(pages: dict[str, str])
 
 
 def test_every_known_deviation_stands_on_the_page_of_its_engine(pages: dict[str, str]) -> None:
-    ids = {vector.id for vector in vectors.load(vectors.shipped())}
+    ids = {vector.id for vector in shipped_vectors()}
     for one in expectations.load(expectations.SHIPPED, ids).deviations:
         text = pages[f"findings-{one.engine}.md"]
         assert plain(one.reason) in text or plain(one.reason)[1:] in text

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import islice
 
 import pytest
+from shipped_vectors import shipped_vectors
 
 from conformance import vectors
 from conformance.adapter_sdk.script_steps import WRITING
@@ -27,7 +28,7 @@ from tools.proofs import faults
 
 @cache
 def _vectors() -> tuple[vectors.Vector, ...]:
-    found = vectors.load(vectors.shipped())
+    found = shipped_vectors()
     materialize_for(found)
     limits = [
         deviation

@@ -14,11 +14,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from shipped_vectors import shipped_vectors
 
 from conformance import cli as command_line
 from conformance.cli.doctor import LIBRARIES
 from conformance.core.failures import ExitStatus
-from conformance.vectors import load, shipped
 from spec_ref.requirements import contradictions, register
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -164,7 +164,7 @@ def test_explain_of_an_open_point_or_contradiction_tells_what_was_decided(
     assert f"about {rule} " in words
     document = json.loads(cli("explain", point, "--format", "json").stdout)
     assert (document["id"], document["status"]) == (known.id, status)
-    assert document["vectors"] == [one.id for one in load(shipped()) if known.id in one.contradiction]
+    assert document["vectors"] == [one.id for one in shipped_vectors() if known.id in one.contradiction]
 
 
 def test_every_point_is_explained_and_is_no_requirement() -> None:

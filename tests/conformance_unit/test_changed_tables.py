@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from shipped_vectors import shipped_vectors
 
 from conformance import vectors
 from conformance.adapter_sdk.serve import perform
@@ -25,7 +26,7 @@ CREATE = {"op": "create", "format_version": 3, "schema": {"type": "struct", "fie
 FIRST = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
 SECOND = {"op": "append", "rows": [{"id": "3"}]}
 DELETE = {"op": "delete", "filter": {"type": "eq", "term": "id", "value": 1}}
-SOME = next(one for one in vectors.load(vectors.shipped()) if one.operation.name == "table.change")
+SOME = next(one for one in shipped_vectors() if one.operation.name == "table.change")
 
 
 def change(**args: Json) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped_vectors import shipped_vectors
 
 from conformance import vectors
 from conformance.adapter_sdk.serve import perform
@@ -60,7 +61,7 @@ def outcomes(folder: Path) -> dict[str, Outcome]:
 def test_what_we_export_comes_back_and_the_reference_still_passes_it(tmp_path: Path) -> None:
     assert main(["vectors", "export", str(tmp_path / "out")]) == 0
     assert main(["vectors", "import", str(tmp_path / "out"), str(tmp_path / "back"), "--commit", COMMIT]) == 0
-    ours = {vector.id: vector for vector in vectors.load(vectors.shipped()) if vector.operation.name == "type.parse"}
+    ours = {vector.id: vector for vector in shipped_vectors() if vector.operation.name == "type.parse"}
     back = {vector.id: vector for vector in vectors.load(tmp_path / "back")}
     assert back
     for id_, vector in back.items():
@@ -74,7 +75,7 @@ def test_what_we_export_comes_back_and_the_reference_still_passes_it(tmp_path: P
 
 
 def test_each_exported_case_is_of_the_form_of_its_surface_and_none_is_there_twice() -> None:
-    documents = exported(vectors.load(vectors.shipped()))
+    documents = exported(shipped_vectors())
     assert {path.split("/")[1] for path in documents} == {"types", "schema"}
     ids: dict[str, list[str]] = {}
     for path, document in documents.items():
@@ -213,7 +214,7 @@ def test_types_survive_being_decoded(type_: Any) -> None:
 
 
 def test_a_schema_survives_its_rows() -> None:
-    ours = [vector for vector in vectors.load(vectors.shipped()) if vector.operation.name == "type.parse"]
+    ours = [vector for vector in shipped_vectors() if vector.operation.name == "type.parse"]
     found = [one for path, document in exported(ours).items() if "/schema/" in path for one in document["cases"]]
     accepted = {vector.id: vector.args["type"] for vector in ours if "ok" in vector.expect}
     structs = {id_ for id_, type_ in accepted.items() if isinstance(type_, dict) and type_["type"] == "struct"}

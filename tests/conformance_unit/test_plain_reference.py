@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from types import ModuleType
 
 import pytest
+from shipped_vectors import shipped_vectors
 
-from conformance import vectors
 from conformance.engines.reference import adapter as reference
 from conformance.engines.reference_plain import adapter as reference_plain
 from conformance.operations.forms import FAST, FUNCTIONS, PLAIN, function_at
@@ -41,7 +41,7 @@ LIMITS = AdapterLimits(start=60, request=60, max_in_flight=64)
 
 def shipped(operations: Iterable[str]) -> list[Vector]:
     wanted = set(operations)
-    found = [one for one in vectors.load(vectors.shipped()) if one.operation.name in wanted]
+    found = [one for one in shipped_vectors() if one.operation.name in wanted]
     materialize_for(found)
     return found
 

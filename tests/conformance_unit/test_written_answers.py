@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from shipped_vectors import shipped_vectors
 
 from conformance import vectors
 from conformance.engines.reference import adapter as reference
@@ -20,7 +21,7 @@ from conformance.runner.scratch_dir import clear, places
 from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
 
-SOME = {one.operation.name: one for one in vectors.load(vectors.shipped())}
+SOME = {one.operation.name: one for one in shipped_vectors()}
 """A vector of each operation."""
 
 FIELDS = [{"id": 1, "name": "id", "required": False, "type": "long"}]

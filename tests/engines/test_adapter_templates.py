@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from patient import PATIENT
+from shipped_vectors import shipped_vectors
 
 from conformance import vectors
 from conformance.cli import main
@@ -30,7 +31,7 @@ NEEDS = {"python": "python3", "go": "go", "rust": "rustc", "java": "javac", "jav
 
 def outcomes(command: str) -> list[tuple[str, str]]:
     """The id of each vector of hashes and what came of it."""
-    chosen = vectors.Selection(suites=("hashing",)).choose(vectors.load(vectors.shipped()))
+    chosen = vectors.Selection(suites=("hashing",)).choose(shipped_vectors())
     found = execute(RunPlan((target(command, PATIENT),), chosen), {}, ResultsWriter(None))
     return [(result.id, result.outcome.value) for result in found.results]
 
@@ -74,7 +75,7 @@ def test_a_template_runs_from_its_first_minute(
 
 
 def test_malformed_values_can_be_left_out() -> None:
-    every = vectors.load(vectors.shipped())
+    every = shipped_vectors()
     malformed = [vector for vector in every if "malformed-value" in vector.tags]
     assert all(vector.expect == {"error": "invalid"} for vector in malformed)
     values: dict[str, set[str]] = {}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.adapter_sdk.spark_settings import JAVA
 from conformance.engine_setup.catalog import find_engine
 from conformance.engine_setup.java import class_path
 from spec_ref.encodings.aes_gcm_stream import BLOCK_LENGTH, StreamKey, open_stream, read_stream, write_stream
@@ -25,7 +26,7 @@ def run(requests: list[tuple[object, ...]]) -> list[str]:
     """The answers of the program to requests; a key is two words of a request."""
     words = ((part for one in request for part in _words(one)) for request in requests)
     lines = "".join(" ".join(line) + "\n" for line in words)
-    command = ["java", "-cp", class_path(find_engine("iceberg-java")), str(PROGRAM)]
+    command = ["java", *JAVA.split(), "-cp", class_path(find_engine("iceberg-java")), str(PROGRAM)]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from shipped_vectors import shipped_vectors
 
 from conformance.adapter_sdk.metadata_builders import (
     TABLE_MEMBERS,
@@ -13,12 +14,12 @@ from conformance.adapter_sdk.metadata_builders import (
     with_placeholder_ids,
 )
 from conformance.operations.protocol import protocol_schema
-from conformance.vectors import Vector, load, shipped
+from conformance.vectors import Vector
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.table_metadata import read_metadata
 
 VECTORS: dict[str, list[Vector]] = {}
-for vector in load(shipped()):
+for vector in shipped_vectors():
     VECTORS.setdefault(vector.operation.name, []).append(vector)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from engine_processes import Running
 from large_engines import skip_unless_installed
+from shipped_vectors import shipped_vectors
 
-from conformance import vectors
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.script_steps import WRITING
 from conformance.adapter_sdk.serve import perform
@@ -20,7 +20,7 @@ from conformance.runner.scratch_dir import clear, places
 
 pytestmark = pytest.mark.engine
 
-VECTORS = {vector.id: vector for vector in vectors.load(vectors.shipped()) if vector.operation.name in WRITING}
+VECTORS = {vector.id: vector for vector in shipped_vectors() if vector.operation.name in WRITING}
 CHOSEN = {
     "pyiceberg": (
         "write-numbers-v2-parquet",

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped_vectors import shipped_vectors
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.operations.wire import from_exchange, to_exchange, values_equal
-from conformance.vectors import load, shipped
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import DATE, TIME, TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 from spec_ref.schemas.type_json import type_from_json
@@ -40,7 +40,7 @@ def test_dates_and_times_are_read_and_written_as_the_reference_does(
 
 def values() -> list[tuple[Any, Any]]:
     found = {}
-    for vector in load(shipped()):
+    for vector in shipped_vectors():
         type_ = vector.args.get("type")
         if vector.operation.name in ("hash", "transform", "single-value.encode") and isinstance(type_, str):
             found[str((type_, vector.args["value"]))] = (type_, vector.args["value"])

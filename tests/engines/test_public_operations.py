@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from shipped_vectors import shipped_vectors
 
-from conformance import vectors
 from conformance.engine_setup import built, find_engine
 from conformance.operations.registry import OPERATIONS
 
@@ -54,7 +54,7 @@ def test_what_is_not_reported_to_be_missing_is_what_the_adapter_has(place: int, 
 @pytest.mark.parametrize(("place", "name"), [(2, "iceberg-go"), (3, "iceberg-rust")])
 def test_a_bug_that_is_still_there_is_a_known_deviation_and_one_that_is_fixed_is_not(place: int, name: str) -> None:
     deviations = known(name)
-    ids = {vector.id for vector in vectors.load(vectors.shipped())}
+    ids = {vector.id for vector in shipped_vectors()}
     for row in table("bug")[1:]:
         shown = {cell.strip("` ") for cell in row[4].split(",")}
         assert shown <= ids, row[0]

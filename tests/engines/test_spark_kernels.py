@@ -7,13 +7,14 @@ import random
 from typing import Any
 
 import pyarrow as pa
+from shipped_vectors import shipped_vectors
 
 from conformance.adapter_sdk.script_steps import WRITING
 from conformance.adapter_sdk.serve import perform
 from conformance.engines.reference.adapter import REFUSALS
 from conformance.engines.spark_reference.kernels import KERNELS, SCALAR, answer_batches, answer_questions
 from conformance.operations.registry import OPERATIONS
-from conformance.vectors import Vector, load, shipped
+from conformance.vectors import Vector
 
 WITHOUT_KERNEL = 5
 """How many vectors of an operation without a kernel are asked: in columns, too, the definition answers each."""
@@ -22,7 +23,7 @@ WITHOUT_KERNEL = 5
 def questions() -> list[dict[str, Any]]:
     """The vectors of the operations that workers answer: all with a kernel, and the last few of the others."""
     vectors: dict[str, list[Vector]] = {}
-    for vector in load(shipped()):
+    for vector in shipped_vectors():
         vectors.setdefault(vector.operation.name, []).append(vector)
     assert vectors.keys() - SCALAR.keys() == WRITING
     chosen = [

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from planted import faulty_adapter, planted
+from shipped_vectors import shipped_vectors
 
-from conformance import vectors
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.cli import main
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
@@ -27,7 +27,7 @@ from conformance.runner import expectations
 from conformance.runner.execution import Target
 from conformance.runner.results import read as read_run
 
-VECTORS = vectors.load(vectors.shipped())
+VECTORS = shipped_vectors()
 TABLES = ("position-deletes-parquet", "types-v2-parquet", "branches-and-tags", "row-lineage-parquet", "nested-parquet")
 HEADER = {"matrix": 1, "tool": "0", "started": "2026-01-01T00:00:00+00:00", "command": ["matrix"]}
 

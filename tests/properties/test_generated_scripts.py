@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import random
@@ -18,8 +19,15 @@ from conformance.properties.values import ODD_NAMES, SEALED_VALUES, TRANSFORMS, 
 from conformance.scripts import RefusedByText, parse_script, script_json
 from conformance.scripts.model import ModelTable, check_script, run_model
 
-MANY = [make_script(seed) for seed in range(500)]
-LONG = [make_script(seed, size=Size(operations=12), refused=True) for seed in range(1200)]
+
+@functools.cache
+def many() -> list[Json]:
+    return [make_script(seed) for seed in range(500)]
+
+
+@functools.cache
+def long_ones() -> list[Json]:
+    return [make_script(seed, size=Size(operations=12), refused=True) for seed in range(1200)]
 
 
 def _operations(script: Json) -> list[Json]:
@@ -34,13 +42,13 @@ def _types(script: Json) -> list[Json]:
 
 
 def test_a_seed_makes_the_same_script_for_ever() -> None:
-    assert [make_script(seed) for seed in range(20)] == MANY[:20]
-    assert len({json.dumps(script) for script in MANY}) == len(MANY)
+    assert [make_script(seed) for seed in range(20)] == many()[:20]
+    assert len({json.dumps(script) for script in many()}) == len(many())
 
 
 def test_scripts_make_sense_and_are_of_the_language() -> None:
-    assert all(is_valid_script(script) for script in MANY)
-    assert all(script_json(parse_script(script))["operations"][0]["op"] == "create" for script in MANY[:50])
+    assert all(is_valid_script(script) for script in many())
+    assert all(script_json(parse_script(script))["operations"][0]["op"] == "create" for script in many()[:50])
 
 
 def _structs(type_: Json) -> list[Json]:
@@ -54,14 +62,14 @@ def _structs(type_: Json) -> list[Json]:
 
 def test_no_struct_loses_its_last_field() -> None:
     """No Parquet file has a struct without fields."""
-    for script in MANY:
+    for script in many():
         for state in run_model(script):
             assert all(one["fields"] for field in state.fields for one in _structs(field["type"]))
 
 
 def test_operations_that_the_text_forbids_are_made_where_they_are_wanted() -> None:
     codes = set()
-    for script in LONG:
+    for script in long_ones():
         check_script(script)
         table = ModelTable()
         for index, operation in enumerate(script["operations"]):
@@ -99,17 +107,17 @@ def test_a_partition_field_without_its_source_is_no_source_to_drop() -> None:
 
 
 def test_a_script_without_sense_is_reported() -> None:
-    script = {"operations": [*_operations(MANY[0]), {"op": "append", "rows": [{"nobody": 1}]}]}
+    script = {"operations": [*_operations(many()[0]), {"op": "append", "rows": [{"nobody": 1}]}]}
     assert not is_valid_script(script)
 
 
 def test_all_operations_types_transforms_formats_and_versions_are_made() -> None:
-    operations = [op for script in MANY for op in _operations(script)]
+    operations = [op for script in many() for op in _operations(script)]
     assert {op["op"] for op in operations} == {"create", *OPERATIONS}
     assert {op["format_version"] for op in operations if op["op"] == "create"} == {1, 2, 3}
     assert {op["properties"]["write.format.default"] for op in operations if op["op"] == "create"} == set(FORMATS)
     assert {op["mode"] for op in operations if "mode" in op} == {"copy-on-write", "merge-on-read"}
-    types = [type_ for script in MANY for type_ in _types(script)]
+    types = [type_ for script in many() for type_ in _types(script)]
     assert {type_ for type_ in types if isinstance(type_, str)} >= {*VALUES, *SEALED_VALUES, "timestamp_ns"}
     assert {type_["type"] for type_ in types if isinstance(type_, dict)} == {"struct", "list", "map"}
     parts = {part["transform"] for op in operations for part in op.get("partition", ())}
@@ -206,7 +214,7 @@ def test_values_and_versions_that_are_avoided_are_not_made(word: str) -> None:
         "v2": '"format_version": 2',
         "v3": '"format_version": 3',
     }
-    assert without[word] in json.dumps(MANY)
+    assert without[word] in json.dumps(many())
     assert without[word] not in text
 
 
@@ -217,9 +225,9 @@ def _all_fields(type_: Json) -> Iterator[Json]:
 
 
 def test_types_names_and_keys_are_of_every_form() -> None:
-    types = [type_ for script in MANY for type_ in _types(script)]
+    types = [type_ for script in many() for type_ in _types(script)]
     assert {type_ for type_ in types if isinstance(type_, str)} >= set(WITH_ARGUMENTS)
-    names = {one["name"] for script in MANY for state in run_model(script) for one in state.fields}
+    names = {one["name"] for script in many() for state in run_model(script) for one in state.fields}
     assert all(names & set(odd) for odd in ODD_NAMES.values())
     inner = [one for type_ in types for one in _all_fields(type_)]
     assert {one["required"] for one in inner} == {True, False}
@@ -228,7 +236,7 @@ def test_types_names_and_keys_are_of_every_form() -> None:
 
 
 def test_sort_orders_and_properties_are_of_every_form() -> None:
-    operations = [op for script in LONG for op in _operations(script)]
+    operations = [op for script in long_ones() for op in _operations(script)]
     sorts = [one for op in operations for one in (*op.get("sort", ()), *op.get("fields", ()))]
     assert {one["transform"].partition("[")[0] for one in sorts} >= {"identity", "bucket", "truncate", "year", "hour"}
     given = [op.get("properties" if op["op"] == "create" else "set", {}) for op in operations if "rows" not in op]
@@ -240,7 +248,7 @@ def test_sort_orders_and_properties_are_of_every_form() -> None:
 def test_changes_build_on_the_changes_before_them() -> None:
     several = [
         op["changes"]
-        for script in LONG
+        for script in long_ones()
         for op in _operations(script)
         if op["op"] in ("alter-schema", "alter-spec") and len(op["changes"]) > 1
     ]
@@ -254,7 +262,7 @@ def test_changes_build_on_the_changes_before_them() -> None:
 
 def test_elements_keys_and_values_evolve() -> None:
     places: dict[str, set[str]] = {}
-    for script in LONG:
+    for script in long_ones():
         for op in _operations(script):
             for change in op["changes"] if op["op"] == "alter-schema" else ():
                 place = change.get("parent") or change["name"]
@@ -273,7 +281,7 @@ def test_the_size_is_kept() -> None:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_smaller_scripts_make_sense_and_are_others(seed: int) -> None:
-    for candidate in smaller(MANY[seed]):
+    for candidate in smaller(many()[seed]):
         assert is_valid_script(candidate)
-        assert candidate != MANY[seed]
-        assert len(_operations(candidate)) <= len(_operations(MANY[seed]))
+        assert candidate != many()[seed]
+        assert len(_operations(candidate)) <= len(_operations(many()[seed]))

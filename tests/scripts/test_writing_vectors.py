@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from shipped_vectors import shipped_vectors
 
 from conformance import vectors
 from conformance.operations.protocol import Ok
@@ -15,7 +16,7 @@ from conformance.scripts import parse_script, script_json
 from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
 
-VECTORS = [vector for vector in vectors.load(vectors.shipped()) if vector.operation.name == "table.write"]
+VECTORS = [vector for vector in shipped_vectors() if vector.operation.name == "table.write"]
 MINIMUM = 80
 ROOT = Path(__file__).parents[2]
 MODULES = {

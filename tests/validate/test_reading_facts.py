@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import pytest
+from shipped_vectors import shipped_vectors
 
 from conformance.engine_setup import list_engines
 from conformance.reports.validation import finding_json
@@ -19,7 +20,7 @@ from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.local import Local
 from conformance.validator.readability import Fact, adapters, engines, facts, readers
 from conformance.validator.run import validate
-from conformance.vectors import Selection, load, shipped
+from conformance.vectors import Selection
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks import to_finding
@@ -47,7 +48,7 @@ def answers() -> Answers:
     """The versions of the engines, and the outcomes of their reads; all engines run once, also where one fails."""
     wanted = frozenset(vector for fact in OURS for vector in fact.vectors)
     asked = named(sorted({*adapters().values()} - ABSENT), make_limits(180, 180))
-    run = execute(RunPlan(tuple(asked), Selection(ids=wanted).choose(load(shipped()))), {}, ResultsWriter(None))
+    run = execute(RunPlan(tuple(asked), Selection(ids=wanted).choose(shipped_vectors())), {}, ResultsWriter(None))
     assert [one.not_examined for one in run.adapters if one.not_examined] == []
     versions = {one.name: one.version for one in run.adapters}
     return versions, {(one.adapter, one.id): one.outcome.value for one in run.results}
