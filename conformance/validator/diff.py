@@ -18,8 +18,8 @@ from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS, UNIQUE_PARTITION_FIELD_IDS
-from spec_ref.data_types.promotion import is_promotable
-from spec_ref.data_types.types import is_primitive, kind
+from spec_ref.data_types.promotion import may_be_promoted
+from spec_ref.data_types.types import UNKNOWN, is_primitive, kind
 from spec_ref.partitioning.evolution import altered_partition_fields
 from spec_ref.schemas.evolution import keeps_initial_default
 from spec_ref.schemas.schema import Column
@@ -171,10 +171,10 @@ def _columns(old: TableMetadata, new: TableMetadata, changed: Callable[..., Find
                     )
                 continue
             same = (
-                before.type == column.type or is_promotable(before.type, column.type, new.format_version)
+                before.type == column.type
                 if is_primitive(before.type) and is_primitive(column.type)
                 else kind(before.type) == kind(column.type)
-            )
+            ) or may_be_promoted(before.type, column.type, new.format_version)
             if not same:
                 yield changed(
                     "EVO001",
@@ -282,7 +282,8 @@ def _partition_values(old: TableMetadata, new: TableMetadata, changed: Callable[
 def _needs_default(column: Column, known: Mapping[int, Column]) -> bool:
     """Return whether a new column is required and has no default, and is not inside a new column that has defaults."""
     field = column.field
-    is_part = bool(column.parents) and column.parents[-1].id not in known
+    around = known.get(column.parents[-1].id) if column.parents else None
+    is_part = bool(column.parents) and (around is None or around.type == UNKNOWN)
     if field is None or not field.required or is_part:
         return False
     return field.initial_default is None or field.write_default is None

@@ -78,6 +78,21 @@ def is_promotable(old: Type, new: Type, version: FormatVersion) -> bool:
     return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version.includes(promotion.since))
 
 
+def may_be_promoted(old: Type, new: Type, version: FormatVersion) -> bool:
+    """Decide whether a table may have promoted a field: validly, or in a way that the text leaves open (B36).
+
+    Args:
+        old: the type of the field.
+        new: the type that it has now.
+        version: the format version of the table.
+
+    Returns:
+        Whether checks of tables accept the change.
+    """
+    left_open = old == UNKNOWN and not is_primitive(new) and version.includes(PROMOTION_OF_UNKNOWN.since)
+    return left_open or is_promotable(old, new, version)
+
+
 def refusal_requirement(old: Type, new: Type) -> str:
     """Find the requirement that a promotion breaks that is not valid.
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import DEFAULT_VALUES, FormatVersion
-from spec_ref.data_types.promotion import is_promotable, promote_value, refusal_requirement
+from spec_ref.data_types.promotion import is_promotable, may_be_promoted, promote_value, refusal_requirement
 from spec_ref.data_types.types import (
     UNKNOWN,
     ListType,
@@ -410,11 +410,12 @@ def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Itera
 
 def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecError | None:
     changed = f"{new.name}: {old.type} became {new.type}"
-    if is_primitive(old.type) != is_primitive(new.type):
-        return spec_error("EVO013", "a field changed between primitive and nested", found=changed)
-    same = old.type == new.type if is_primitive(old.type) else kind(old.type) == kind(new.type)
-    if not same and not is_promotable(old.type, new.type, version) and not is_promotable(new.type, old.type, version):
-        return spec_error("EVO003", "the type of a field changed to one that it cannot be promoted to", found=changed)
+    if not may_be_promoted(old.type, new.type, version) and not may_be_promoted(new.type, old.type, version):
+        if is_primitive(old.type) != is_primitive(new.type):
+            return spec_error("EVO013", "a field changed between primitive and nested", found=changed)
+        if old.type != new.type if is_primitive(old.type) else kind(old.type) != kind(new.type):
+            message = "the type of a field changed to one that it cannot be promoted to"
+            return spec_error("EVO003", message, found=changed)
     if [parent.id for parent in old.parents] != [parent.id for parent in new.parents]:
         return spec_error("EVO012", "a field moved to another struct", found=f"{old.name} became {new.name}")
     if old.field and new.field and not keeps_initial_default(old, new):

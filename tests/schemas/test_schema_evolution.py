@@ -337,6 +337,25 @@ def test_a_write_default_of_the_other_zero_is_a_change() -> None:
     assert evolved(SetWriteDefault("f", -0.0), schema=first) != first
 
 
+@pytest.mark.parametrize(
+    "nested",
+    [
+        t.StructType((field(2, "a", t.INT),)),
+        t.ListType(2, t.INT),
+        t.MapType(2, t.STRING, 3, t.INT),
+        t.VARIANT,
+    ],
+    ids=lambda nested: type(nested).__name__,
+)
+def test_a_change_that_the_text_leaves_open_is_no_problem(nested: t.Type) -> None:
+    # B36: "any type" is in a table of primitive types
+    unknown, known = (Schema(fields=(field(1, "u", type_),), schema_id=0) for type_ in (t.UNKNOWN, nested))
+    assert problems(unknown, known) == problems(known, unknown) == []
+    number = Schema(fields=(field(1, "u", t.INT),), schema_id=0)
+    assert problems(number, known) == problems(known, number) == [(1, "EVO013")]
+    assert [one.violation.requirement for _, one in history_problems((unknown, known), V2)] == ["EVO013"]
+
+
 def test_a_history_of_evolutions_has_no_problem_in_either_direction() -> None:
     changed = evolved(PromoteColumn("id", t.LONG), RenameColumn("day", "d"), AddColumn("n", t.INT), DropColumn("price"))
     assert problems(SCHEMA, changed) == []

@@ -278,6 +278,22 @@ def test_a_list_element_that_became_required_is_reported(metadata: JsonObject) -
     assert [one.check for one in made] == ["evolution-allowed-changes-became-required"]
 
 
+@pytest.mark.parametrize(("first", "codes"), [("unknown", set()), ("int", {"EVO001"})])
+def test_whether_unknown_becomes_a_nested_type_is_left_open(first: str, codes: set[str], metadata: JsonObject) -> None:
+    struct = {"type": "struct", "fields": [{"id": 81, "name": "a", "required": True, "type": "int"}]}
+    fields = metadata["schemas"][-1]["fields"]
+
+    def of(type_: Any, schema_id: int) -> JsonObject:
+        column = {"id": 80, "name": "u", "required": False, "type": type_}
+        return {**metadata["schemas"][-1], "schema-id": schema_id, "fields": [*fields, column]}
+
+    schema_id = metadata["current-schema-id"]
+    old = {**metadata, "last-column-id": 80, "schemas": [of(first, schema_id)]}
+    new = {**old, "last-column-id": 81, "schemas": [*old["schemas"], of(struct, 9)], "current-schema-id": 9}
+    assert found(old, new) - {"EVO015"} == codes
+    assert ("EVO015" in found(old, new)) is (first == "int")  # the struct is new where nothing was stored
+
+
 @pytest.mark.parametrize(("required", "codes"), [(True, {"EVO011"}), (False, set())])
 def test_a_column_that_comes_back_is_optional(required: bool, codes: set[str], metadata: JsonObject) -> None:
     first = metadata["schemas"][-1]
