@@ -139,7 +139,7 @@ def _configured(given: Sequence[str]) -> App:
     """Make the command line with the defaults of the configuration, which `doctor` and help do not need."""
     app = make_app(given[0] if given else "")
     if given and given[0] in COMMANDS and given[0] != "doctor":
-        configuration.apply(app)
+        configuration.apply(app, given[0])
     return app
 
 

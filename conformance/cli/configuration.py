@@ -80,22 +80,26 @@ def _tables(path: Path) -> dict[str, Any] | None:
     return document
 
 
-def apply(app: App) -> None:
+def apply(app: App, command: str) -> None:
     """Let a command line take defaults from the configuration of the current directory.
 
     Args:
         app: the command line.
+        command: the command that runs.
 
     Raises:
-        UsageError: as `find`; or the file has a table whose name is not a command.
+        UsageError: as `find`; or the file has a table whose name is not a command, or the table of the command that
+            runs has a name that is not an option.
     """
     found = find()
     if found is None:
         return
     path, given = found
     tables = deprecations.replace_old_keys(given)
-    for name in tables:
-        _command(path, name, app)
+    for name, table in tables.items():
+        named = _command(path, name, app)
+        if name == command:
+            _check_options(path, name, table, named)
     data = {name: _with_files(path.parent, table) for name, table in tables.items()}
     app.config = (Dict(data, source=str(path)),)
 

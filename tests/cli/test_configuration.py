@@ -61,7 +61,11 @@ def test_files_are_relative_to_the_configuration(project: Path, capsys: pytest.C
         (configuration.OWN_FILE, "deep = " + "[" * 100_000, "not TOML"),
         (configuration.OWN_FILE, "level = 'files'", "a table of options for each command"),
         (configuration.OWN_FILE, "[validat]\n", "[validat] is not a command"),
-        (configuration.OWN_FILE, "[validate]\nlevl = 'files'", "levl"),
+        (
+            configuration.OWN_FILE,
+            "[validate]\nlevl = 'files'",
+            "validate.levl: not an option of validate; did you mean level?",
+        ),
         (configuration.OWN_FILE, "[validate]\nlevel = 'deep'", "deep"),
         (configuration.OWN_FILE, "[validate]\nlevel = 3", "3"),
         (configuration.OWN_FILE, "[validat]\n", "did you mean validate?"),
