@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sqlite3
 import subprocess
@@ -11,15 +12,18 @@ from pathlib import Path
 
 import pytest
 
+from conformance.core.failures import UsageError
 from conformance.engine_setup import launch
 from conformance.engine_setup.built import TOOLCHAINS, missing
 from conformance.engine_setup.catalog import find_server
 from conformance.operations.commits.fixtures import data, empty_table
 from conformance.races.stress.known import load_known
 from conformance.races.stress.run import PYICEBERG, REFERENCE, Settings, StressStopped, _target, stress
+from conformance.races.stress.writer_processes import _answer
 from conformance.table_io.catalogs import servers
 from conformance.table_io.catalogs.servers import KINDS, Running, server_status
 from conformance.table_io.stores import commit, load, open_store
+from conformance.table_io.stores.rest import RestStore
 from conformance.validator.catalogs import from_catalog
 from conformance.validator.table_root import Unreadable
 from spec_ref.commits import CommitStateUnknown
@@ -64,10 +68,52 @@ def test_the_mock_of_glue_that_looks_at_no_version_is_found(tmp_path: Path) -> N
     assert {one.kind for one in stress(settings, tmp_path).problems} & {"lost", "history"}
 
 
-def test_nessie_puts_commits_to_other_branches_on_main(tmp_path: Path) -> None:
-    """As deviations.toml of PyIceberg says; our client says that the state is unknown."""
+def test_an_error_for_the_user_is_shown_without_the_name_of_its_class() -> None:
+    def fail() -> None:
+        raise UsageError("psycopg is not installed")
+
+    reading, writing = os.pipe()
+    _answer(writing, fail)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        assert json.load(pipe) == {"error": "psycopg is not installed"}
+
+
+def needs_nessie() -> None:
     if (reason := server_status(find_server("nessie")).reason) is not None:
         pytest.skip(f"nessie: {reason}; `engines install nessie` makes it, and `make test` leaves it out for its size")
+
+
+def test_pyiceberg_on_nessie_loses_nothing_but_the_first_commits(tmp_path: Path) -> None:
+    """As deviations.toml of the servers says."""
+    needs_nessie()
+    report = stress(Settings(server="nessie", client=PYICEBERG, **QUICK), tmp_path)  # type: ignore[arg-type]
+    assert {one.kind for one in report.problems} <= {"lost", "half"}
+    assert report.acknowledged > 3
+    assert report.server == "Nessie (Quarkus, RocksDB) 0.99.0, started here"
+
+
+def test_nessie_accepts_a_first_commit_to_a_table_that_has_a_snapshot(tmp_path: Path) -> None:
+    needs_nessie()
+    with _target(Settings(server="nessie", client=REFERENCE), tmp_path) as target:
+        store = open_store(target.plan["catalog"])
+        location = target.plan["location"]
+        commit(CreateTable(empty_table(2, location)), store)
+        commit(fast_append([data("a", location=location)]), store)
+        assert isinstance(store, RestStore)
+        body = {
+            "identifier": {"namespace": [store.name.namespace], "name": store.name.name},
+            "requirements": [{"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}],
+            "updates": [{"action": "set-properties", "updates": {"x": "y"}}],
+        }
+        assert store.catalog.send("POST", store.path, body).status == 200
+        body["requirements"] = [{"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 5}]
+        assert store.catalog.send("POST", store.path, body).status == 409
+
+
+def test_nessie_puts_commits_to_other_branches_on_main(tmp_path: Path) -> None:
+    """As deviations.toml of PyIceberg says; our client says that the state is unknown."""
+    needs_nessie()
     with _target(Settings(server="nessie", client=REFERENCE), tmp_path) as target:
         store = open_store(target.plan["catalog"])
         location = target.plan["location"]

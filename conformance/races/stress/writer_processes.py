@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from conformance.core.failures import ToolError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.races.stress.writers import CatalogClient, Work, work
 
@@ -120,6 +121,8 @@ def _die_with(parent: int) -> None:
 def _answer(pipe: int, ask: Callable[[], Any]) -> None:
     try:
         answer: Any = {"answer": ask()}
+    except ToolError as error:
+        answer = {"error": str(error)}
     except Exception as error:
         answer = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"}
     os.write(pipe, json.dumps(answer).encode())
