@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 
-moved_modules.install()
+moved_modules.install_aliases()
 
 
 def __getattr__(name: str) -> Any:

@@ -231,7 +231,7 @@ def run_vectors(
         raise NothingSelected("no vector is selected")
     expected = expectations.Expectations()
     if expect is not None:
-        expected = expectations.load(str(expect), {vector.id for vector in every})
+        expected = expectations.load_deviations(str(expect), {vector.id for vector in every})
     if isinstance(adapter, str):
         made = target(adapter, AdapterLimits(request=timeout))
     else:

@@ -15,8 +15,8 @@ from conformance.engines.reference import adapter as reference
 from conformance.operations import protocol
 from conformance.operations.protocol import Ok, Refused
 from conformance.runner import expectations
-from conformance.runner.judge import Outcome, judge
-from conformance.runner.scratch_dir import places
+from conformance.runner.judge import Outcome, judge_answer
+from conformance.runner.scratch_dir import table_folders
 from conformance.vectors.golden_tables import materialize_for
 from spec_ref.core.errors import SpecError
 from tests import faulty_adapters
@@ -31,7 +31,7 @@ def _vectors() -> tuple[vectors.Vector, ...]:
     materialize_for(found)
     limits = [
         deviation
-        for deviation in expectations.load("known-deviations", {vector.id for vector in found}).deviations
+        for deviation in expectations.load_deviations("known-deviations", {vector.id for vector in found}).deviations
         if deviation.engine == "reference"
     ]
     known = {id_ for deviation in limits for id_ in deviation.vectors}
@@ -47,14 +47,14 @@ def _outcomes(operation: str, answer: faulty_adapters.Operation, code: str = "")
 
 
 def _outcome(vector: vectors.Vector, answer: faulty_adapters.Operation) -> Outcome:
-    with places([vector]) as (placed,):
+    with table_folders([vector]) as (placed,):
         try:
             given: Ok | Refused | protocol.Unsupported = Ok(answer(placed.args))
         except (SpecError, Invalid) as error:
             given = Refused("invalid", str(error))
         except Unsupported as error:
             given = protocol.Unsupported(str(error))
-        return judge(placed, given).outcome
+        return judge_answer(placed, given).outcome
 
 
 @cache

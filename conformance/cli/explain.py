@@ -65,7 +65,7 @@ def explain(
     check = registry().get(code.lower())
     if check is None and (vector := _vector(code, vectors_)) is not None:
         return _show_vector(vector, format)
-    rule = find(code) if check is None else register()[check.requirement]
+    rule = find_requirement(code) if check is None else register()[check.requirement]
     proofs = vectors.load(vectors_ or vectors.shipped(), rule.code)
     broken = deviations(rule, proofs) if vectors_ is None else []
     readings = [one for one in contradictions().values() if rule.code in one.requirements]
@@ -252,7 +252,7 @@ def deviations(rule: Requirement, proofs: Sequence[Vector]) -> list[tuple[Deviat
     ids = {vector.id for vector in proofs}
     return [
         (one, [id_ for id_ in one.vectors if id_ in ids])
-        for one in expectations.load(expectations.SHIPPED).deviations
+        for one in expectations.load_deviations(expectations.SHIPPED).deviations
         if rule.code in one.requirements
     ]
 
@@ -276,7 +276,7 @@ def how_to_fix(rule: Requirement) -> Advice | None:
     return requirement_advice(rule) if rule.status is Status.ADOPTED else None
 
 
-def find(code: str) -> Requirement:
+def find_requirement(code: str) -> Requirement:
     """The requirement of a code or slug, in any case.
 
     Raises:

@@ -137,7 +137,7 @@ def _run(
         known_cells = known_differences.load_known(
             None if shipped else Path(expect), {one.name for one in catalogue.variants()} if shipped else ()
         )
-        known_vectors = run_expectations.load(run_expectations.SHIPPED, {vector.id for vector in every})
+        known_vectors = run_expectations.load_deviations(run_expectations.SHIPPED, {vector.id for vector in every})
     header = {
         "matrix": matrix_results.RESULTS,
         "tool": version.tool_version(),

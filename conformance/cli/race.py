@@ -44,14 +44,17 @@ def list_changes(*, format: Format = "text") -> int:
         format: Text for people, or JSON.
     """
     found = {
-        "changes": {str(version): [*race_suites.names(version), race_suites.READ] for version in race_suites.VERSIONS},
+        "changes": {
+            str(version): [*race_suites.change_names(version), race_suites.READ] for version in race_suites.VERSIONS
+        },
         "faults": list(race_suites.ALL_FAULTS),
         "tables": list(race_suites.TABLES),
         "fixtures": {
             name: {
                 "about": one.about,
                 "changes": {
-                    str(version): [*race_suites.names(version, name), race_suites.READ] for version in one.versions
+                    str(version): [*race_suites.change_names(version, name), race_suites.READ]
+                    for version in one.versions
                 },
             }
             for name, one in table_fixtures.FIXTURES.items()
@@ -63,7 +66,7 @@ def list_changes(*, format: Format = "text") -> int:
     for name, one in table_fixtures.FIXTURES.items():
         print(f"{name}: {one.about}" + (" (the default)" if name == race_suites.DEFAULT_FIXTURE else ""))
         for version in one.versions:
-            print(f"  v{version}: {', '.join((*race_suites.names(version, name), race_suites.READ))}")
+            print(f"  v{version}: {', '.join((*race_suites.change_names(version, name), race_suites.READ))}")
     print(f"faults: {', '.join(race_suites.ALL_FAULTS)}")
     print(f"tables: {', '.join(race_suites.TABLES)}")
     return ExitStatus.CONFORMANT
@@ -99,10 +102,12 @@ def play(
         format_version not in race_suites.VERSIONS
         or table not in race_suites.TABLES
         or set(kind) - set(race_suites.ALL_FAULTS)
-        or not race_suites.names(format_version, fixture)
+        or not race_suites.change_names(format_version, fixture)
     ):
         raise UsageError("race play: unknown version, table, fixture or kind of fault; see race list")
-    unknown = [name for name in changes if name not in (*race_suites.names(format_version, fixture), race_suites.READ)]
+    unknown = [
+        name for name in changes if name not in (*race_suites.change_names(format_version, fixture), race_suites.READ)
+    ]
     if unknown or not changes:
         raise UsageError(
             f"race play: unknown change {', '.join(unknown)}; see race list"
@@ -112,7 +117,7 @@ def play(
     chosen = kind or (race_suites.ALL_FAULTS if faults or schedule else ())
     race = race_suites.Race(format_version, table, changes, tuple(chosen), faults, fixture)
     if schedule is None:
-        found = race_suites.play(race)
+        found = race_suites.explore_schedules(race)
         return _show([_row(found)], format)
     steps = _steps(schedule, len(changes))
     try:

@@ -183,7 +183,7 @@ def _show(found: RelayResults, relays: Relays, seed: int, again: str, format: st
 def _handovers(found: RelayResults, engines: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {"before": before, "engine": engine, **counts}
-        for (before, engine), counts in relay_results.matrix(found.handovers, engines).items()
+        for (before, engine), counts in relay_results.count_handovers(found.handovers, engines).items()
     ]
 
 

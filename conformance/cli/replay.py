@@ -17,10 +17,10 @@ from conformance.operations.protocol import Answer
 from conformance.reports.evidence import evidence
 from conformance.runner.adapter_interface import Request
 from conformance.runner.execution import difference_json, undeclared
-from conformance.runner.judge import Outcome, Verdict, judge
+from conformance.runner.judge import Outcome, Verdict, judge_answer
 from conformance.runner.process import AdapterLimits, Process
 from conformance.runner.results import AdapterRun, Case, Result, sparse
-from conformance.runner.scratch_dir import places
+from conformance.runner.scratch_dir import table_folders
 from conformance.runner.targets import REFERENCE, make_limits, target
 from conformance.vectors.golden_tables import materialize_for, own_place
 
@@ -58,7 +58,7 @@ def replay(
     transcript: list[tuple[str, bytes]] = []
     limits = make_limits(start_timeout, timeout)
     chosen = target(adapter, limits, lambda direction, line: transcript.append((direction, line)))
-    with chosen.open() as opened, places([vector]) as (vector,):
+    with chosen.open() as opened, table_folders([vector]) as (vector,):
         try:
             started = opened.start()
         except NotExamined as error:
@@ -68,7 +68,7 @@ def replay(
         if answer is None:
             answer = golden.answer(next(opened.ask([Request(vector.operation.name, golden.request(vector.args))])))
             stderr = opened.stderr if isinstance(opened, Process) else ""
-        verdict = judge(vector, answer)
+        verdict = judge_answer(vector, answer)
     case, found = Case.of(vector), AdapterRun(chosen.name, chosen.reproduce or chosen.name)
     result = _result(chosen.name, vector.id, evolve(verdict, stderr=verdict.stderr or stderr))
     lines = [(direction, line.decode(errors="replace").rstrip("\n")) for direction, line in transcript]

@@ -74,5 +74,5 @@ def _difference(runs: list[Run], format: str) -> ExitStatus:
     else:
         lines = difference.markdown(old, new) if format == "markdown" else difference.lines(old, new)
         sys.stdout.write("".join(f"{line}\n" for line in lines))
-    regressed = any(change.is_regression for change in difference.changes(old, new))
+    regressed = any(change.is_regression for change in difference.changed_results(old, new))
     return ExitStatus.FAILURES if regressed else ExitStatus.CONFORMANT

@@ -124,7 +124,7 @@ def run(
     if update is not None:
         expected = expectations_update.before(update)
     else:
-        expected = Expectations() if expect is None else expectations.load(expect, ids)
+        expected = Expectations() if expect is None else expectations.load_deviations(expect, ids)
     names_given = list(adapter) or [REFERENCE]
     targets = named(names_given, limits)
     if all_engines_:
@@ -190,7 +190,7 @@ def _check_engines(expected: Expectations, found: Run) -> None:
 
 def _update(path: Path, found: Run, ids: set[str]) -> ExitStatus:
     """Write the updated file of expectations, and print what changed in it."""
-    updated = expectations_update.updated(path, found, ids)
+    updated = expectations_update.update_expectations(path, found, ids)
     write_output("--expect", path, updated.text)
     print(f"{path}: {updated}", file=sys.stderr)
     if any(adapter.breach for adapter in found.adapters):

@@ -83,7 +83,7 @@ class _Finder:
         return importlib.util.spec_from_loader(name, _Moved(new))  # type: ignore[arg-type]
 
 
-def install() -> None:
+def install_aliases() -> None:
     """Let modules be imported by their old names."""
     if not any(finder is _Finder for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder)

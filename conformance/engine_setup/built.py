@@ -173,7 +173,7 @@ class Build:
         return not self.is_installed() and any(name.fullmatch(one.name) and (one / MARKER).is_file() for one in others)
 
 
-def sources(engine: Installed) -> Path:
+def source_folder(engine: Installed) -> Path:
     """The folder of an engine's program."""
     return engine.source_folder
 
@@ -181,7 +181,7 @@ def sources(engine: Installed) -> Path:
 def engine_build(engine: Installed) -> Build:
     """Return the build of an engine, made or not; its path depends on the sources and the machine."""
     recipe = hashlib.sha256(sysconfig.get_platform().encode())
-    for folder in (sources(engine), *engine.class_folders):
+    for folder in (source_folder(engine), *engine.class_folders):
         add_files(recipe, folder)
     return Build(home() / "built" / f"{engine.build_name}-{recipe.hexdigest()[:HASH]}", TOOLCHAINS[engine.toolchain])
 
@@ -211,7 +211,7 @@ def install_build(engine: Installed, progress: Progress) -> Build:
         progress(f"{engine}: building it with {toolchain.program}, which takes minutes with empty caches")
         shutil.rmtree(made.path, ignore_errors=True)
         copied, scratch = made.path / "sources", made.path / "made"
-        shutil.copytree(sources(engine), copied)
+        shutil.copytree(source_folder(engine), copied)
         for folder in engine.class_folders:
             shutil.copytree(folder, copied / "src", dirs_exist_ok=True)
         places = {"sources": str(copied), "made": str(scratch)}

@@ -23,7 +23,7 @@ from conformance.operations.protocol import Answer, Started
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.runner.execution import Target, difference_json, undeclared
 from conformance.runner.expectations import Expectations
-from conformance.runner.judge import judge
+from conformance.runner.judge import judge_answer
 from conformance.runner.results import Result, Run
 from conformance.vectors import Vector
 from conformance.vectors.golden_tables import located, own_place
@@ -246,7 +246,7 @@ def _asked(
     for table in tables:
         readings = []
         for vector, (done, answer) in zip(table.cases, answers, strict=False):  # the rest is for the other tables
-            verdict = judge(vector, answer)
+            verdict = judge_answer(vector, answer)
             deviation = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else None
             known, known_id = (deviation.description, deviation.id) if deviation else ("", "")
             differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))

@@ -48,11 +48,11 @@ def by_feature(matrix: Matrix) -> Counted:
 
 def by_layout(matrix: Matrix) -> Counted:
     """Count format versions and file formats by consumers."""
-    rows = sorted({layout(table) for table in matrix.tables})
-    return _counted(matrix, lambda _, table: (layout(table),), rows)
+    rows = sorted({version_and_format(table) for table in matrix.tables})
+    return _counted(matrix, lambda _, table: (version_and_format(table),), rows)
 
 
-def layout(table: MadeTable) -> str:
+def version_and_format(table: MadeTable) -> str:
     """Return the format version and the file format of a table."""
     return f"v{table.format_version} {table.file_format}"
 

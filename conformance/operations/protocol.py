@@ -91,7 +91,7 @@ def validator(definition: str) -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(schema)
 
 
-def complaint(definition: str, message: Any) -> str | None:
+def message_violation(definition: str, message: Any) -> str | None:
     """Describe what is wrong with a message and where, in one line; None if it is valid."""
     check = validator(definition)
     if check.is_valid(message):
@@ -139,7 +139,7 @@ def stop_line(seq: int) -> bytes:
 
 
 def _line(message: dict[str, Any], definition: str) -> bytes:
-    wrong = complaint(definition, message)
+    wrong = message_violation(definition, message)
     if wrong is not None:
         raise HarnessFault(f"this tool made an invalid request: {wrong}")
     line = dump_json(message).encode() + b"\n"
@@ -194,7 +194,7 @@ def _answer_complaint(message: Any) -> str:
     forms = [form for form in ("ok", "error", "unsupported") if form in message]
     if len(forms) != 1:
         return f"an answer has one of ok, error and unsupported: {abbreviated_repr(message)}"
-    return complaint(forms[0], message) or abbreviated_repr(message)
+    return message_violation(forms[0], message) or abbreviated_repr(message)
 
 
 def read_started(answer: Ok | Refused | Unsupported) -> Started:
@@ -209,7 +209,7 @@ def read_started(answer: Ok | Refused | Unsupported) -> Started:
     value = answer.value
     if isinstance(value, dict) and isinstance(value.get("protocol"), int) and value["protocol"] != PROTOCOL:
         raise Breach(f"it speaks protocol {value['protocol']}, this tool speaks {PROTOCOL}")
-    wrong = complaint("started", value)
+    wrong = message_violation("started", value)
     if wrong is not None:
         raise Breach(f"the answer to start is invalid: {wrong}")
     return Started(

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from conformance.core.failures import UsageError
 from conformance.operations.families import Family, families
-from conformance.operations.protocol import complaint
+from conformance.operations.protocol import message_violation
 from conformance.operations.schemas import protocol_schema
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ ROLES = {"reader": READER, "writer": WRITER, "committer": WRITER, "table": BOTH}
 
 
 @frozen
-class Operation:
+class ProtocolOperation:
     """An operation that the spec defines and an implementation performs."""
 
     name: str
@@ -50,11 +50,11 @@ class Operation:
 
     def args_complaint(self, args: Any) -> str | None:
         """Describe what is wrong with the form of arguments; None if they are valid."""
-        return complaint(f"{self.name}.args", args)
+        return message_violation(f"{self.name}.args", args)
 
     def answer_complaint(self, value: Any) -> str | None:
         """Describe what is wrong with the form of an answer; None if it is valid."""
-        return complaint(f"{self.name}.answer", value)
+        return message_violation(f"{self.name}.answer", value)
 
     def expected_complaint(self, value: Any) -> str | None:
         """Describe what is wrong with the form of an expectation in a vector; None if it is valid.
@@ -62,7 +62,7 @@ class Operation:
         It has the form of an answer, unless the operation defines a separate form, ``NAME.expected``.
         """
         form = f"{self.name}.expected"
-        return complaint(form, value) if form in protocol_schema()["$defs"] else self.answer_complaint(value)
+        return message_violation(form, value) if form in protocol_schema()["$defs"] else self.answer_complaint(value)
 
 
 @cache
@@ -74,12 +74,12 @@ def _comparators(family: Family) -> Mapping[str, Comparator]:
     return found
 
 
-def _operations(family: Family) -> Iterator[Operation]:
+def _operations(family: Family) -> Iterator[ProtocolOperation]:
     for name, operation in family.operations.items():
-        yield Operation(name, family, frozenset(operation["roles"]), operation["description"])
+        yield ProtocolOperation(name, family, frozenset(operation["roles"]), operation["description"])
 
 
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, ProtocolOperation] = {
     operation.name: operation for family in families() for operation in _operations(family)
 }
 """All operations by name, family by family."""

@@ -58,7 +58,7 @@ class Supported:
     """The reason for each of these words, from the writer."""
 
 
-def create(version: int, *columns: Op, row: Op | None = None, **more: Json) -> list[Op]:
+def create_one_row(version: int, *columns: Op, row: Op | None = None, **more: Json) -> list[Op]:
     """Return operations that make a table with one row."""
     fields = [ID, *columns]
     first = {"op": "create", "format_version": version, "schema": {"type": "struct", "fields": fields}, **more}
@@ -72,18 +72,21 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
         version: a format version that the writer supports.
     """
     two = max(version, 2)
-    yield "v1", create(1)
-    yield "v2", create(2)
-    yield "v3", create(3)
-    base = create(version)
+    yield "v1", create_one_row(1)
+    yield "v2", create_one_row(2)
+    yield "v3", create_one_row(3)
+    base = create_one_row(version)
     for name in FORMATS:
-        yield name, create(version, properties={"write.format.default": name})
+        yield name, create_one_row(version, properties={"write.format.default": name})
     for mode in MODES:
         rows = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
         yield mode, [base[0], rows, {"op": "delete", "filter": WHERE, "mode": mode}]
     for name, op in _operations():
-        yield name, [*create(two if name in ("delete-equal", "upsert") else version), *op]
-    yield "upgrade", [*create(1 if version == 1 else 2), {"op": "upgrade", "format_version": 2 if version == 1 else 3}]
+        yield name, [*create_one_row(two if name in ("delete-equal", "upsert") else version), *op]
+    yield (
+        "upgrade",
+        [*create_one_row(1 if version == 1 else 2), {"op": "upgrade", "format_version": 2 if version == 1 else 3}],
+    )
     yield "sort", [*base, {"op": "sort", "fields": [{"source": "id", "direction": "asc", "null_order": "nulls-last"}]}]
     by_bucket = {"source": "id", "transform": "bucket[4]", "direction": "desc", "null_order": "nulls-last"}
     yield "sort-transforms", [base[0], {"op": "sort", "fields": [by_bucket]}, base[1]]
@@ -97,34 +100,43 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
         "several-changes",
         [*base, {"op": "alter-schema", "changes": [{"op": "add", "name": name, "type": "int"} for name in "cd"]}],
     )
-    yield "required", create(version, {"id": 2, "name": "c", "required": True, "type": "int"}, row={"id": "1", "c": 1})
-    yield "nested", create(version, POINT, row={"id": "1", "c": {"x": 1}})
-    yield "default", [*create(3), _alter({"op": "add", "name": "c", "type": "int", "default": 1}), base[1]]
+    yield (
+        "required",
+        create_one_row(version, {"id": 2, "name": "c", "required": True, "type": "int"}, row={"id": "1", "c": 1}),
+    )
+    yield "nested", create_one_row(version, POINT, row={"id": "1", "c": {"x": 1}})
+    yield "default", [*create_one_row(3), _alter({"op": "add", "name": "c", "type": "int", "default": 1}), base[1]]
     yield (
         "evolve-nested",
-        [*create(version, POINT, row={"id": "1", "c": {"x": 1}}), _alter({"op": "rename", "name": "c.x", "to": "y"})],
+        [
+            *create_one_row(version, POINT, row={"id": "1", "c": {"x": 1}}),
+            _alter({"op": "rename", "name": "c.x", "to": "y"}),
+        ],
     )
-    yield "evolve-items", [*create(version, LIST, row={"id": "1", "c": [1]}), _promote("c.element")]
+    yield "evolve-items", [*create_one_row(version, LIST, row={"id": "1", "c": [1]}), _promote("c.element")]
     inner = {"id": 3, "name": "x", "required": True, "type": "int"}
     struct = {"type": "struct", "fields": [inner]}
-    yield "nested-required", create(version, {**POINT, "type": struct}, row={"id": "1", "c": {"x": 1}})
+    yield "nested-required", create_one_row(version, {**POINT, "type": struct}, row={"id": "1", "c": {"x": 1}})
     keyed = {"type": "map", "key-id": 4, "key": struct, "value-id": 5, "value-required": False, "value": "int"}
     yield (
         "struct-keys",
-        create(version, {**POINT, "type": keyed}, row={"id": "1", "c": {"keys": [{"x": 1}], "values": [2]}}),
+        create_one_row(version, {**POINT, "type": keyed}, row={"id": "1", "c": {"keys": [{"x": 1}], "values": [2]}}),
     )
     for word, names in ODD_NAMES.items():
         columns = [{"id": 2 + at, "name": name, "required": False, "type": "int"} for at, name in enumerate(names)]
-        found = create(version, *columns, row={"id": "1", **dict.fromkeys(names, 1)})
+        found = create_one_row(version, *columns, row={"id": "1", **dict.fromkeys(names, 1)})
         yield word, [*found, {"op": "delete", "filter": {"type": "eq", "term": names[0], "value": 1}}]
     null = {"on": ["id"], "rows": [{"id": None}]}
-    yield "null-keys", [*create(two), {"op": "merge", **null}, {"op": "upsert", **null}]
+    yield "null-keys", [*create_one_row(two), {"op": "merge", **null}, {"op": "upsert", **null}]
     yield "branch-writes", [*base, {"op": "branch", "name": "b"}, {**base[1], "branch": "b"}]
     for word, partition in _partitions():
-        yield word, create(version, *_partitioned(partition), row=_partitioned_row(partition), partition=partition)
+        yield (
+            word,
+            create_one_row(version, *_partitioned(partition), row=_partitioned_row(partition), partition=partition),
+        )
     for kind in (*VALUES, *NEW_VALUES, *SEALED_VALUES, *WITH_ARGUMENTS):
         column = {"id": 2, "name": "c", "required": False, "type": kind}
-        yield kind, create(_since(kind, version), column, row={"id": "1", "c": value_pool(kind)[-1]})
+        yield kind, create_one_row(_since(kind, version), column, row={"id": "1", "c": value_pool(kind)[-1]})
 
 
 def _since(kind: str, version: int) -> int:
@@ -143,11 +155,11 @@ def probes_together(version: int, word: str, names: Collection[str]) -> list[Op]
     if word == "partition":
         column: Op = {"id": 2, "name": "c", "required": False, "type": "int"}
         partition = [_field("c", "identity")]
-        first = create(version, column, row={"id": "1", "c": 1}, partition=partition)
+        first = create_one_row(version, column, row={"id": "1", "c": 1}, partition=partition)
     else:
         value = value_pool(word)[-1]
         column = {"id": 2, "name": "c", "required": False, "type": word}
-        first = create(_since(word, version), column, row={"id": "1", "c": value})
+        first = create_one_row(_since(word, version), column, row={"id": "1", "c": value})
     row = first[-1]["rows"][0]
     made: dict[str, Op] = {
         "delete": {"filter": {"type": "eq", "term": "id", "value": 2}},
@@ -254,7 +266,7 @@ def find_supported(
                 iter(writer.ask([Request("table.write", {"table": place, "script": {"operations": operations}})]))
             )
 
-        first = {one: answer(create(one)) for one in VERSIONS if f"v{one}" not in exclude}
+        first = {one: answer(create_one_row(one)) for one in VERSIONS if f"v{one}" not in exclude}
         able = [one for one, found in first.items() if isinstance(found, Ok)]
         if not able:
             raise NotSupported("; ".join(f"version {one}: {found}" for one, found in first.items()))

@@ -23,7 +23,7 @@ from conformance.core.failures import NotExamined
 from conformance.core.json_types import Json
 from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
 from conformance.properties.errors import Broken
-from conformance.properties.relay_known import KnownRelay, table_features
+from conformance.properties.relay_known import KnownRelay, operation_features
 from conformance.properties.relay_results import Counterexample, Handover, RelayFailure, RelayResults, Step, save_relay
 from conformance.properties.relay_table import Op, SharedTable
 from conformance.properties.script_maker import Size
@@ -55,7 +55,7 @@ class RelayEngine:
     started: Started
     has: set[tuple[Any, ...]] = Factory(set)
     lacks: dict[tuple[Any, ...], set[frozenset[str]]] = Factory(dict)
-    """The unsupported operations, with the features of the tables (`table_features`)."""
+    """The unsupported operations, with the features of the tables (`operation_features`)."""
 
     gone: str = ""
     """Why it cannot be used any more."""
@@ -83,7 +83,7 @@ class Relays:
     def attempt(self, table: SharedTable, operation: Op, engine: RelayEngine) -> RelayFailure | None:
         """Let an engine perform an operation; return the failure, or None if it succeeded or is not supported."""
         version = _version([*table.operations, operation])
-        features = table_features([*table.operations, operation])
+        features = operation_features([*table.operations, operation])
         files = table.metadata_files()
         try:
             (answer,) = engine.adapter.ask([table.request(operation)])
@@ -173,7 +173,7 @@ class Relays:
                 continue
             done = len(table.operations)
             version = _version([*table.operations, moved])
-            features = table_features([*table.operations, moved])
+            features = operation_features([*table.operations, moved])
             for engine in draw.sample(list(self.engines.values()), len(self.engines)):
                 if not engine.may_do(moved, version, features):
                     continue

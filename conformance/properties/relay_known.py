@@ -146,7 +146,7 @@ def _values_text(differences: Iterable[Difference]) -> str:
     return " ".join(value if isinstance(value, str) else json.dumps(value, default=str) for value in values)
 
 
-def table_features(operations: Sequence[dict[str, Json]]) -> frozenset[str]:
+def operation_features(operations: Sequence[dict[str, Json]]) -> frozenset[str]:
     """Return the file format, the types at any depth and the transforms of the table that operations make."""
     create = operations[0]
     types = [field["type"] for field in create["schema"]["fields"]]

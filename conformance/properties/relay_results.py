@@ -168,7 +168,7 @@ def _is_step(row: Json) -> bool:
     return isinstance(row, dict) and isinstance(row.get("engine"), str) and isinstance(row.get("operation"), dict)
 
 
-def matrix(handovers: Iterable[Handover], engines: Sequence[str]) -> dict[tuple[str, str], Counter[str]]:
+def count_handovers(handovers: Iterable[Handover], engines: Sequence[str]) -> dict[tuple[str, str], Counter[str]]:
     """Count, for each pair of engines, the steps that were done, refused, known to fail and failed."""
     counted: dict[tuple[str, str], Counter[str]] = {pair: Counter() for pair in itertools.product(engines, engines)}
     for one in handovers:

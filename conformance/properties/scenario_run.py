@@ -12,7 +12,7 @@ from attrs import define, field
 
 from conformance.core.json_types import Json
 from conformance.properties.errors import Broken, NotSupported
-from conformance.properties.relay_known import KnownRelay, table_features
+from conformance.properties.relay_known import KnownRelay, operation_features
 from conformance.properties.scenario_files import PassedScripts
 from conformance.properties.scenarios import follow_reference
 from conformance.properties.written_scenarios import follow_written
@@ -96,7 +96,7 @@ def known_failure(known: Iterable[KnownRelay], script: Json, broken: Broken) -> 
     """Return the first known failure that a failure of a script is, or None."""
     operations = script["operations"]
     names = [operation["op"] for operation in operations]
-    features = table_features(operations)
+    features = operation_features(operations)
     for entry in known:
         if entry.happened(
             broken.kind,

@@ -18,7 +18,7 @@ from conformance.properties.values import (
     SEALED_PARAMETERIZED,
     SEALED_VALUES,
     Chance,
-    constant,
+    json_constant,
     partition_transforms,
     predicate_leaves,
     value_pool,
@@ -345,7 +345,7 @@ def filter_constants(table: ModelTable, rows: Sequence[Any]) -> dict[str, list[J
     found = {}
     for name, kind in predicate_leaves(table.fields):
         values = {value for row in read if (value := _at(row, name)) is not None}
-        found[name] = [constant(kind, value) for value in sorted(values, key=str) if value not in _NOT_CONSTANTS]
+        found[name] = [json_constant(kind, value) for value in sorted(values, key=str) if value not in _NOT_CONSTANTS]
     return found
 
 

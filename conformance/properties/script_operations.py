@@ -13,7 +13,7 @@ from conformance.properties.script_maker import (
     ScriptMaker,
     takes_equality,
 )
-from conformance.properties.values import constant, predicate_leaves
+from conformance.properties.values import json_constant, predicate_leaves
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, ModelTable
 
@@ -208,7 +208,7 @@ def _changed(maker: ScriptMaker, kind: str, paths: Sequence[tuple[str, Op, Seque
         case "default":
             if not takes_equality(one["type"]) or maker.version < 3 or not maker.allows("default"):
                 return None
-            made["default"] = constant(one["type"], maker.chance.value(one["type"], required=True))
+            made["default"] = json_constant(one["type"], maker.chance.value(one["type"], required=True))
         case "optional" if not one["required"]:
             return None
         case "drop" if len(beside) == 1:
@@ -221,7 +221,7 @@ def _added(maker: ScriptMaker) -> Op:
     added = {"op": "add", "name": column["name"], "type": column["type"]}
     has_default = maker.version >= 3 and maker.allows("default") and takes_equality(column["type"])
     if has_default and maker.draw_bool(0.5):
-        added["default"] = constant(column["type"], maker.chance.value(column["type"], required=True))
+        added["default"] = json_constant(column["type"], maker.chance.value(column["type"], required=True))
         if maker.allows("required") and maker.draw_bool(0.3):
             added["required"] = True
     structs = [name for name, type_ in _evolving_types(maker) if _is_struct(type_) and not _in_key(maker, name)]

@@ -18,7 +18,7 @@ from conformance.core.failures import NotExamined
 from conformance.operations.protocol import Answer, Ok, Started, Unsupported
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, make_vector, readings
 from conformance.runner.adapter_interface import Adapter, Request
-from conformance.runner.judge import Outcome, judge
+from conformance.runner.judge import Outcome, judge_answer
 from conformance.runner.results import SecondReading
 from conformance.scripts.model import run_model
 from conformance.vectors import Vector
@@ -58,7 +58,7 @@ def second_readings(
         return
     for label, case in cases:
         given: Answer = _unsupported(started, case) or next(iter(reader.ask([Request("table.read", case.args)])))
-        verdict = judge(case, given)
+        verdict = judge_answer(case, given)
         reason = "; ".join(map(str, verdict.differences[:2])) or verdict.reason
         yield SecondReading(writer, vector.id, label, verdict.outcome, reason)
 

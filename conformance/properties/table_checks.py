@@ -34,7 +34,7 @@ from conformance.scripts.model import MAIN, ModelTable
 from conformance.scripts.model_rows import Fields, StoredRow, reading
 from conformance.scripts.model_schemas import ids_in
 from conformance.validator.context import Level
-from conformance.validator.diff import changes
+from conformance.validator.diff import forbidden_changes
 from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.core.errors import SpecError
@@ -267,7 +267,7 @@ class TableChecks:
         tally = Tally(report.findings)
         if self.before is not None:  # as `validate --diff` does
             old = self.before.table
-            tally.add(changes(old.metadata, written.table.metadata, old.metadata_location, location))
+            tally.add(forbidden_changes(old.metadata, written.table.metadata, old.metadata_location, location))
         no_findings(what, tally.findings(), warnings=self.warnings)
 
     def _time_travel(self, what: str, written: Written) -> None:

@@ -26,7 +26,7 @@ from conformance.properties.values import (
     TRANSFORMS,
     VALUES,
     Chance,
-    constant,
+    json_constant,
     predicate_leaves,
 )
 from spec_ref.columnar.schemas.column_projection import arrow_values
@@ -104,7 +104,7 @@ class TableCase:
         for number, column in enumerate(self.columns, 1):
             field = {"id": number, "name": column.name, "required": False, "type": column.type}
             if column.default is not None:
-                field["initial-default"] = field["write-default"] = constant(column.type, column.default)
+                field["initial-default"] = field["write-default"] = json_constant(column.type, column.default)
             fields.append(field)
         return {"type": "struct", "schema-id": 0, "fields": fields}
 

@@ -277,7 +277,7 @@ class Chance:
 
     def constants(self, kind: str) -> list[Json]:
         """Return the constants that columns of a type are compared with, in the spec's JSON."""
-        return [constant(kind, value) for value in self.pool(kind) if value not in NOT_FINITE]
+        return [json_constant(kind, value) for value in self.pool(kind) if value not in NOT_FINITE]
 
     def predicate(
         self, leaves: Sequence[tuple[str, str]], depth: int, present: Mapping[str, Sequence[Json]] | None = None
@@ -352,7 +352,7 @@ def partition_transforms(kind: str) -> tuple[str, ...]:
     return ("bucket[4]",) if kind.startswith("fixed") else ()
 
 
-def constant(kind: str, value: Json) -> Json:
+def json_constant(kind: str, value: Json) -> Json:
     """Convert a value to the spec's JSON, where a long is a number."""
     return int(value) if kind == "long" else value
 

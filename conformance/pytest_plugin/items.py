@@ -17,10 +17,10 @@ from conformance.runner import expectations
 from conformance.runner.adapter_interface import Adapter
 from conformance.runner.execution import answers, difference_json
 from conformance.runner.expectations import Expectations, ExpectedDeviations
-from conformance.runner.judge import Outcome, judge
+from conformance.runner.judge import Outcome, judge_answer
 from conformance.runner.process import AdapterLimits
 from conformance.runner.results import AdapterRun, Case, Result
-from conformance.runner.scratch_dir import clear, places
+from conformance.runner.scratch_dir import clear, table_folders
 from conformance.runner.targets import target
 from conformance.vectors import Selection, Vector
 from conformance.vectors.golden_tables import materialize_for, own_place
@@ -47,7 +47,9 @@ def _items(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:
     folder = config.getoption("--iceberg-vectors") or vectors.shipped()
     every = vectors.load(folder)
     expect = config.getoption("--iceberg-expect")
-    expected = Expectations() if expect is None else expectations.load(expect, {vector.id for vector in every})
+    expected = (
+        Expectations() if expect is None else expectations.load_deviations(expect, {vector.id for vector in every})
+    )
     selection = Selection(
         tuple(config.getoption("--iceberg-suite")),
         requirements=tuple(config.getoption("--iceberg-requirement")),
@@ -137,7 +139,7 @@ class AdapterSession:
         if vector.id not in self._answered:
             self._answered.update(self._until(vector.id))
         if vector.id not in self._answered:  # nothing is in flight, or it was not sent ahead
-            asked = self._open.enter_context(places([vector, *following()]))
+            asked = self._open.enter_context(table_folders([vector, *following()]))
             golden = materialize_for(asked, own_place())
             self._pending = answers(adapter, started, asked, golden)
             self._answered.update(self._until(vector.id))
@@ -206,7 +208,7 @@ class VectorItem(pytest.Item):
         if self.engine.failed_to_start is not None:
             pytest.skip("the adapter could not be started, which is the error of the first test")
         asked, answer, expected = self.engine.ask(self.vector, self._following)
-        verdict = judge(asked, answer)
+        verdict = judge_answer(asked, answer)
         clear(asked)
         status, deviation, unmet = expected.status(self.vector, verdict)
         if status == "known":

@@ -398,7 +398,7 @@ def _replaced(before: Any, after: Any, path: str) -> bool:
     return {one.statistics_path for one in after} == {*others, path}
 
 
-def operations(table: TableFixture, version: int, writer: int) -> tuple[Planned, ...]:
+def racing_changes(table: TableFixture, version: int, writer: int) -> tuple[Planned, ...]:
     """Return the changes that race on a table.
 
     Args:
@@ -420,4 +420,4 @@ READER = Planned(name="read", change=Read(), changes=frozenset())
 CORE = ("append", "overwrite", "delete-file", "rewrite", "schema", "expire", "equality-delete", "append-to-branch")
 """The changes that races of three writers use."""
 
-__all__ = ["CORE", "READER", "Planned", "SnapshotChange", "operations"]
+__all__ = ["CORE", "READER", "Planned", "SnapshotChange", "racing_changes"]

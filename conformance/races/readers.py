@@ -29,7 +29,7 @@ class ObservedHead:
     live: frozenset[FileKey]
 
 
-def read(what: Read) -> Steps[ObservedHead]:
+def read_live_files(what: Read) -> Steps[ObservedHead]:
     """Load the table, and list the live files of a branch.
 
     Raises:

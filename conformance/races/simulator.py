@@ -17,10 +17,10 @@ from attrs import evolve, field, frozen
 from conformance.races.invariants import Transition, check, missing_files
 from conformance.races.observed import Observations
 from conformance.races.operations import Planned
-from conformance.races.readers import ObservedHead, Read, read
+from conformance.races.readers import ObservedHead, Read, read_live_files
 from conformance.races.rows import RowModel, live_rows, rewritten_contents
 from conformance.races.state import Fault, SharedState
-from conformance.races.trace import describe
+from conformance.races.trace import describe_step
 from conformance.races.writers import NondeterministicValues, ReplaceTable, WriterNode, replace_table
 from conformance.races.written import WrittenChecks
 from spec_ref.commits.changes import SnapshotChange
@@ -135,7 +135,7 @@ class Simulator:
     def _starter(self, protocol: Callable[..., Steps[CommitResult]], planned: Planned) -> Callable[[], Steps[Any]]:
         change = planned.change
         if isinstance(change, Read):
-            return lambda: read(change)
+            return lambda: read_live_files(change)
         if isinstance(change, ReplaceTable):
             return lambda: replace_table(change, self.start_shared.table)
         return lambda: protocol(change, self.start_shared.table, base=self.base)
@@ -458,7 +458,7 @@ class Simulator:
                     lines.append(f"a swap of writer {state.shared.late[writer][0]} arrives late")
                 else:
                     node = state.nodes[writer]
-                    effect = "?" if node is None else describe(node.effect)
+                    effect = "?" if node is None else describe_step(node.effect)
                     name = self.planned[writer].name
                     lines.append(f"writer {writer} ({name}) {effect}" + ("" if what == "step" else f": {what}"))
                 if number < len(way) - 1:

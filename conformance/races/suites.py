@@ -13,7 +13,7 @@ from multiprocessing import active_children
 from attrs import frozen
 
 from conformance.core.interrupts import interrupts_blocked
-from conformance.races.operations import CORE, READER, Planned, operations
+from conformance.races.operations import CORE, READER, Planned, racing_changes
 from conformance.races.simulator import Explored, Simulator, Step
 from conformance.races.state import Fault, SharedState
 from conformance.races.table_fixtures import FIXTURES
@@ -58,12 +58,12 @@ class Played:
     seconds: float
 
 
-def names(version: int, fixture: str = DEFAULT_FIXTURE) -> tuple[str, ...]:
+def change_names(version: int, fixture: str = DEFAULT_FIXTURE) -> tuple[str, ...]:
     """Return the names of the changes that can race on a fixture; none if it has no such format version."""
     chosen = FIXTURES.get(fixture)
     if chosen is None or version not in chosen.versions:
         return ()
-    return tuple(one.name for one in operations(chosen, version, 0))
+    return tuple(one.name for one in racing_changes(chosen, version, 0))
 
 
 @functools.cache
@@ -74,7 +74,7 @@ def _shared(fixture: str, version: int, table: str) -> SharedState:
 def _planned(race: Race) -> list[Planned]:
     made = []
     for writer, name in enumerate(race.changes):
-        known = operations(FIXTURES[race.fixture], race.version, writer)
+        known = racing_changes(FIXTURES[race.fixture], race.version, writer)
         made += [READER] if name == READ else [one for one in known if one.name == name]
     return made
 
@@ -95,7 +95,7 @@ def make_simulator(race: Race, *, encoded: bool = False) -> Simulator:
     return Simulator(shared, _planned(race), faults, race.max_faults, encoded=encoded)
 
 
-def play(race: Race, *, encoded: bool = False) -> Played:
+def explore_schedules(race: Race, *, encoded: bool = False) -> Played:
     """Explore every schedule of a race.
 
     Args:
@@ -134,7 +134,7 @@ def pairs(
     """Yield the races of two writers with every pair of changes, and some kinds of faults."""
     faults = kinds if max_faults else ()
     for fixture, version, table in itertools.product(fixtures, versions, tables):
-        for changes in itertools.combinations_with_replacement(names(version, fixture), 2):
+        for changes in itertools.combinations_with_replacement(change_names(version, fixture), 2):
             yield Race(version, table, changes, faults, max_faults, fixture)
 
 
@@ -144,17 +144,17 @@ def three_writer_races(
     """Yield the races of three writers with the core changes; any of them may crash or get no reply."""
     faults = LOSSES if max_faults else ()
     for fixture, version, table in itertools.product(fixtures, versions, tables):
-        core = [name for name in CORE if name in names(version, fixture)]
+        core = [name for name in CORE if name in change_names(version, fixture)]
         for changes in itertools.combinations_with_replacement(core, 3):
             yield Race(version, table, changes, faults, max_faults, fixture)
 
 
-def readers(
+def reader_races(
     versions: Iterable[int], tables: Iterable[str], fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
 ) -> Iterator[Race]:
     """Yield the races of a reader with every change, and with every core change while snapshots expire."""
     for fixture, version, table in itertools.product(fixtures, versions, tables):
-        known = names(version, fixture)
+        known = change_names(version, fixture)
         for name in known:
             yield Race(version, table, (name, READ), fixture=fixture)
         for name in CORE:
@@ -198,7 +198,7 @@ def races(
     elif "triples" in suites:
         made += three_writer_races(versions, first, 0, plain or others)
     if "readers" in suites:
-        made += readers(versions, tables, fixtures if thorough else plain or others)
+        made += reader_races(versions, tables, fixtures if thorough else plain or others)
     return made
 
 
@@ -214,13 +214,13 @@ def play_all(races: Iterable[Race], processes: int | None = None, *, encoded: bo
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = processes or available
     if count == 1 or len(todo) < count:
-        yield from (play(race, encoded=encoded) for race in todo)
+        yield from (explore_schedules(race, encoded=encoded) for race in todo)
         return
     others = set(active_children())
     with ProcessPoolExecutor(count) as pool:
         try:
             with interrupts_blocked():
-                futures = [pool.submit(play, race, encoded=encoded) for race in todo]
+                futures = [pool.submit(explore_schedules, race, encoded=encoded) for race in todo]
             for future in futures:
                 yield future.result()
         except BaseException:  # after an interruption, do not wait for running races

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spec_ref.commits.effects import DeleteFile, Effect, ReadFile, ReadPointer, SwapPointer
 
 
-def describe(effect: Effect | None) -> str:
+def describe_step(effect: Effect | None) -> str:
     """Describe the step of a writer in a few words."""
     match effect:
         case ReadPointer():

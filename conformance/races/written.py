@@ -13,7 +13,7 @@ import attrs
 
 from conformance.races.observed import ObservedSnapshot
 from conformance.validator.context import Context, Level, ListTask
-from conformance.validator.diff import changes
+from conformance.validator.diff import forbidden_changes
 from conformance.validator.manifest_lists import SnapshotManifests, listing_mismatches, snapshot_findings
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding, Severity
@@ -73,7 +73,7 @@ class WrittenChecks:
         """
         yield from (_text(one) for one in _metadata_problems(after) if one not in self._allowed)
         if before.table_uuid == after.table_uuid:
-            yield from _shown(changes(before, after, *locations))
+            yield from _shown(forbidden_changes(before, after, *locations))
         if self.encoded:
             found = check_metadata(encode(after, locations[1]), file=locations[1])
             yield from _shown(one for one in found if attrs.evolve(one.violation, file=None) not in self._allowed)

@@ -35,7 +35,7 @@ class Change:
         return f"{self.adapter} · {self.id}: {_status(self.old)} -> {_status(self.new)}"
 
 
-def changes(old: Run, new: Run) -> Iterator[Change]:
+def changed_results(old: Run, new: Run) -> Iterator[Change]:
     """Yield the results that differ in status or answer, adapter by adapter in the order of the new run."""
     before, after = ({(result.adapter, result.id): result for result in run.results} for run in (old, new))
     for key in dict.fromkeys([*after, *before]):
@@ -93,7 +93,7 @@ def as_json(old: Run, new: Run) -> dict[str, Any]:
                 "old": None if change.old is None else sparse(change.old),
                 "new": None if change.new is None else sparse(change.new),
             }
-            for change in changes(old, new)
+            for change in changed_results(old, new)
         ],
     }
 
@@ -110,7 +110,7 @@ def _identities(old: Run, new: Run) -> Iterator[tuple[str, str, str]]:
 
 def _groups(old: Run, new: Run) -> Iterator[tuple[str, list[Change]]]:
     """Yield the changes by kind, each with a title."""
-    found = list(changes(old, new))
+    found = list(changed_results(old, new))
     groups = (
         ("new failures", [change for change in found if change.is_regression]),
         ("no longer failing", [c for c in found if c.old is not None and c.old.is_failure and not _failing(c.new)]),

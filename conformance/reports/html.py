@@ -66,14 +66,14 @@ def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) 
         matrix=suite_matrix(run),
         statuses=STATUSES,
         writers=golden_writers(),
-        second=second_readings(run),
+        second=second_reader_results(run),
         tables=tables,
         by_producer=None if tables is None else by_producer(tables),
         table_statuses=TABLE_STATUSES,
     )
 
 
-def second_readings(run: Run) -> list[tuple[str, Counter[Outcome], list[SecondReading]]]:
+def second_reader_results(run: Run) -> list[tuple[str, Counter[Outcome], list[SecondReading]]]:
     """Return each writer with the outcomes of the second reader for its tables, and the readings that differ."""
     found: dict[str, list[SecondReading]] = {}
     for one in run.second_readings:

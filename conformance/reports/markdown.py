@@ -30,10 +30,15 @@ def render(run: Run, vectors: Path | None = None) -> str:
         "",
         f"{run.totals}; **{run.verdict}**.",
         "",
-        row(["suite", *(plain(str(adapter)) for adapter in matrix.adapters)]),
+        row(["suite", *(escape_text(str(adapter)) for adapter in matrix.adapters)]),
         "|---" * (len(matrix.adapters) + 1) + "|",
         *(
-            row([plain(suite), *(_counts(adapter, matrix.cell(suite, adapter.name)) for adapter in matrix.adapters)])
+            row(
+                [
+                    escape_text(suite),
+                    *(_counts(adapter, matrix.cell(suite, adapter.name)) for adapter in matrix.adapters),
+                ]
+            )
             for suite in matrix.suites
         ),
         row(["**all**", *(_counts(adapter, matrix.total(adapter.name)) for adapter in matrix.adapters)]),
@@ -54,7 +59,7 @@ def _second_readings(readings: list[SecondReading]) -> list[str]:
     found = [one for one in readings if one.is_difference]
     lines = [
         "",
-        f"### Second reader: {plain(readings[0].reader)}",
+        f"### Second reader: {escape_text(readings[0].reader)}",
         "",
         f"- {plural(len(readings), 'reading')}: {summed}",
     ]
@@ -83,7 +88,7 @@ def _failures(groups: list[FailureGroup], adapter: AdapterRun, vectors: Path | N
     notes += [f"not as expected: {unmet}" for unmet in adapter.unmet]
     if not groups and not notes:
         return []
-    lines = ["", f"### {plain(str(adapter))}", "", *(f"- {code(note)}" for note in notes)]
+    lines = ["", f"### {escape_text(str(adapter))}", "", *(f"- {code(note)}" for note in notes)]
     for group in groups[:MAX_GROUPS]:
         lines.append(f"- {code(f'{group.requirement} {group.operation}'.strip())}: {group.counts}")
         lines += [f"  - {code(one.id)}: {code(short_evidence(one))}" for one in group.results[:EXAMPLES]]
@@ -97,7 +102,7 @@ def _failures(groups: list[FailureGroup], adapter: AdapterRun, vectors: Path | N
     return lines
 
 
-def plain(text: str) -> str:
+def escape_text(text: str) -> str:
     """Escape text outside of code: no markup, on one line."""
     return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", in_document(" ".join(text.split())))
 

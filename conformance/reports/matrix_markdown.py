@@ -16,7 +16,7 @@ from conformance.interop.summary import (
     reproduce_table,
 )
 from conformance.reports.evidence import difference_text
-from conformance.reports.markdown import code, plain, row
+from conformance.reports.markdown import code, escape_text, row
 from conformance.reports.matrix_terminal import summary
 
 
@@ -34,7 +34,7 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     yield "|---" * (len(TableOutcome) + 1) + "|"
     for name in matrix.producers:
         counts = Counter(table.outcome for table in matrix.tables if table.producer == name)
-        yield row([plain(name), *(str(counts[one]) for one in TableOutcome)])
+        yield row([escape_text(name), *(str(counts[one]) for one in TableOutcome)])
     for title, counted in (
         ("producer", by_producer(matrix)),
         ("version and format", by_layout(matrix)),
@@ -45,7 +45,7 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     if matrix.new_tables:
         yield from ("", "### Tables that were not written correctly", "")
     for table in matrix.new_tables:
-        yield f"- {code(table.name)} of {plain(table.producer)}: {table.outcome.value}: {code(table.reason)}"
+        yield f"- {code(table.name)} of {escape_text(table.producer)}: {table.outcome.value}: {code(table.reason)}"
         yield f"  - {code(reproduce_table(table.producer, table.name))}"
     if matrix.new_cells:
         yield from ("", "### Tables that were not read correctly", "")
@@ -58,10 +58,10 @@ def _lines(matrix: Matrix) -> Iterator[str]:
 
 def _table(matrix: Matrix, title: str, counted: Counted) -> Iterator[str]:
     names = {one.name: str(one) for one in matrix.consumers}
-    yield row([title, *(plain(names[name]) for name in counted.consumers)])
+    yield row([title, *(escape_text(names[name]) for name in counted.consumers)])
     yield "|---" * (len(counted.consumers) + 1) + "|"
     for name in counted.rows:
-        yield row([plain(name), *(_cell(counted.cell(name, consumer)) for consumer in counted.consumers)])
+        yield row([escape_text(name), *(_cell(counted.cell(name, consumer)) for consumer in counted.consumers)])
 
 
 def _cell(counts: Counter[str]) -> str:
@@ -69,7 +69,7 @@ def _cell(counts: Counter[str]) -> str:
 
 
 def _cell_lines(cell: Cell) -> Iterator[str]:
-    who = f"{plain(cell.producer)}, {plain(cell.consumer)} {cell.outcome.value}"
+    who = f"{escape_text(cell.producer)}, {escape_text(cell.consumer)} {cell.outcome.value}"
     yield f"- {code(cell.table)} of {who}: {code(cell.reason)}"
     yield from (f"  - {code(difference_text(one))}" for one in cell.differences)
     yield f"  - {code(reproduce(cell))}"

@@ -12,10 +12,10 @@ from conformance.interop.summary import (
     by_feature,
     by_layout,
     by_producer,
-    layout,
     reproduce_table,
     status,
     verdict,
+    version_and_format,
 )
 from conformance.reports.pages import render_page
 
@@ -73,7 +73,7 @@ def payload(matrix: Matrix) -> dict[str, Any]:
                 "name": table.name,
                 "about": table.about,
                 "features": [features.index(one) for one in table.features],
-                "layout": layout(table),
+                "layout": version_and_format(table),
                 "outcome": table.outcome.value,
                 "reason": table.reason,
                 "known": table.known,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from conformance.core.counts import plural
 from conformance.core.json_text import dump_json
 from conformance.properties.relay_known import KnownRelay
-from conformance.properties.relay_results import RelayResults, matrix
+from conformance.properties.relay_results import RelayResults, count_handovers
 from conformance.reports.pages import render_page
 
 WORDS = ("done", "unsupported", "known", "refused", "failed")
@@ -43,7 +43,7 @@ def render(
         identities=identities,
         seed=seed,
         words=WORDS,
-        pairs=matrix(found.handovers, engines),
+        pairs=count_handovers(found.handovers, engines),
         operations=dict(sorted(operations.items())),
         known=[(entries[id_], count) for id_, count in sorted(found.known.items()) if id_ in entries],
         failures=[

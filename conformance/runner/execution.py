@@ -22,9 +22,9 @@ from conformance.operations.comparison import ABSENT, Difference
 from conformance.operations.protocol import Answer, Started, Unsupported
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.runner.expectations import Deviation, Expectations
-from conformance.runner.judge import Outcome, Verdict, judge
+from conformance.runner.judge import Outcome, Verdict, judge_answer
 from conformance.runner.results import AdapterRun, Case, Result, ResultsWriter, Run, SecondReading
-from conformance.runner.scratch_dir import clear, places
+from conformance.runner.scratch_dir import clear, table_folders
 from conformance.vectors import Vector
 from conformance.vectors.golden_tables import Located, materialize_for, own_place
 
@@ -168,7 +168,7 @@ class _Running:
         results: list[Result] = []
         unmet: list[str] = []
         try:
-            with ExitStack() as opened, target.open() as adapter, places(plan.vectors) as vectors:
+            with ExitStack() as opened, target.open() as adapter, table_folders(plan.vectors) as vectors:
                 self.started.append(adapter)
                 self._go_on()
                 second = self._second_reader(opened)
@@ -182,7 +182,7 @@ class _Running:
                 expected = plan.expectations.of(target.name, started)
                 for done, (vector, answer) in enumerate(answers(adapter, started, vectors, self.golden), 1):
                     self._go_on()
-                    verdict = judge(vector, answer)
+                    verdict = judge_answer(vector, answer)
                     if second is not None and verdict.outcome is Outcome.PASSED:
                         asked = plan.vectors[done - 1]
                         for reading in plan.second_readings(target.name, asked, answer, *second):

@@ -243,7 +243,7 @@ def _schema() -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(json.loads(text))
 
 
-def load(name: str | Path, ids: Collection[str] | None = None) -> Expectations:
+def load_deviations(name: str | Path, ids: Collection[str] | None = None) -> Expectations:
     """Load a file of known deviations, all ``*.toml`` files of a folder, or those that come with the tool.
 
     Args:

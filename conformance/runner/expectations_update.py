@@ -76,7 +76,7 @@ def before(path: Path) -> Expectations:
     return Expectations(read_deviations(path), str(path))
 
 
-def updated(path: Path, run: Run, ids: Collection[str]) -> ExpectationsUpdate:
+def update_expectations(path: Path, run: Run, ids: Collection[str]) -> ExpectationsUpdate:
     """Update a file to match the results of a run.
 
     Args:

@@ -10,7 +10,7 @@ from attrs import frozen
 from conformance.core.json_text import shorten
 from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
-from conformance.operations.registry import Operation
+from conformance.operations.registry import ProtocolOperation
 from conformance.vectors import Alternative, Vector
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
             return {"crash": reason}
 
 
-def judge(vector: Vector, answer: Answer) -> Verdict:
+def judge_answer(vector: Vector, answer: Answer) -> Verdict:
     """Compare an answer with the outcomes that the vector permits."""
     match answer:
         case Crashed(reason, stderr):
@@ -85,7 +85,7 @@ def judge(vector: Vector, answer: Answer) -> Verdict:
 
 
 def mismatch(
-    operation: Operation, args: dict[str, Any], permitted: Alternative, answer: Ok | Refused
+    operation: ProtocolOperation, args: dict[str, Any], permitted: Alternative, answer: Ok | Refused
 ) -> tuple[str | None, Differences]:
     """Return why an answer is not a permitted outcome, and the differences; None if it is that outcome."""
     match permitted, answer:

@@ -24,7 +24,7 @@ with lazy_imports():
 
 
 @contextmanager
-def places(vectors: Iterable[Vector]) -> Iterator[tuple[Vector, ...]]:
+def table_folders(vectors: Iterable[Vector]) -> Iterator[tuple[Vector, ...]]:
     """Give each vector that writes a table a separate folder for it; all folders are removed at the end.
 
     For a vector that changes a table, the reference writes that table first.
@@ -78,7 +78,7 @@ def _main(locations: list[str]) -> list[str | None]:
 
 
 def clear(vector: Vector) -> None:
-    """Remove the table of a vector from `places`, after its result is known."""
+    """Remove the table of a vector from `table_folders`, after its result is known."""
     if vector.operation.name == "table.write":
         shutil.rmtree(os.path.dirname(vector.args["table"]), ignore_errors=True)
     elif vector.operation.name == "table.change":  # the metadata file is in a folder of the table

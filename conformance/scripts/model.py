@@ -25,21 +25,28 @@ from conformance.scripts.model_rows import (
     Literals,
     ModelSnapshot,
     StoredRow,
-    check_comparable,
+    check_delete_columns,
     check_keys,
     reading,
     row_key,
 )
-from conformance.scripts.model_schemas import changed_fields, check_types, find, ids_in, may_promote, path_to
+from conformance.scripts.model_schemas import (
+    changed_fields,
+    check_version_types,
+    find_type,
+    ids_in,
+    may_promote,
+    path_to,
+)
 from conformance.scripts.model_specs import (
     FieldSource,
-    check_names,
+    check_field_names,
     check_removed,
     name_sources,
     partition_field,
     sort_fields,
 )
-from conformance.scripts.model_values import comparable, constant, matches, to_stored, values_at
+from conformance.scripts.model_values import comparable_value, default_literal, matches, to_stored, values_at
 from conformance.scripts.states import ScriptState
 
 MAIN = "main"
@@ -209,7 +216,7 @@ class ModelTable:
         values = {}
         for column in self.fields:
             name, type_ = column["name"], column["type"]
-            literal = given[name] if name in given else constant(type_, column.get("write-default"))
+            literal = given[name] if name in given else default_literal(type_, column.get("write-default"))
             values[column["id"]] = to_stored(type_, literal, required=column["required"], place=name)
         if identity is None:
             identity, self.identities = self.identities, self.identities + 1
@@ -242,10 +249,10 @@ class ModelTable:
         self.version = operation["format_version"]
         self.fields = tuple(copy.deepcopy(operation["schema"]["fields"]))
         schema = {"type": "struct", "fields": self.fields}
-        check_types(schema, self.version)
+        check_version_types(schema, self.version)
         self.last_column_id = max(ids_in(schema), default=0)
         self.spec = self.specs = tuple(partition_field(self.fields, part) for part in operation.get("partition", ()))
-        check_names(self.spec)
+        check_field_names(self.spec)
         self.sort = sort_fields(self.fields, operation.get("sort", ()))
         self.properties = dict(operation.get("properties", {}))
 
@@ -282,7 +289,7 @@ class ModelTable:
         if self.version == 1:
             raise RefusedByText("DEL001", "delete files are not allowed in v1")
         columns = self._columns(names)
-        check_comparable(columns, given)
+        check_delete_columns(columns, given)
         key = row_key(columns)
         gone = {key(row) for row in given}
         return [row for row in rows if key(row.read(self.fields)) not in gone]
@@ -356,7 +363,7 @@ class ModelTable:
 
     def _check_sources(self, change: Json) -> None:
         """Check that a dropped or promoted column is not a source of partition or sort fields (PAR004, EVO008)."""
-        holder, member = find(self.fields, change["name"])
+        holder, member = find_type(self.fields, change["name"])
         if change["op"] == "drop":
             gone = {holder.get("id"), *ids_in(holder[member])}
             if any(source.id in gone and source.members["transform"] != "void" for source in self.spec):
@@ -376,12 +383,12 @@ class ModelTable:
             return
         after, _ = changed_fields(self.fields, {"op": "promote", "name": name, "type": type_}, 3, 0)
         path = [holder["name"] if member == "type" else member for holder, member in path_to(self.fields, name)]
-        promoted, _ = find(tuple(after), name)
+        promoted, _ = find_type(tuple(after), name)
         values = [promoted[one] for one in ("initial-default", "write-default") if promoted.get(one) is not None]
         for snapshot in (*self.branches.values(), *self.tags.values(), *self.history):
             for row in snapshot.rows if snapshot is not None else ():
                 values += values_at(row.read(tuple(after)), path)
-        if any(not -NANOSECONDS <= comparable(type_, value) < NANOSECONDS for value in values):
+        if any(not -NANOSECONDS <= comparable_value(type_, value) < NANOSECONDS for value in values):
             raise ScriptError(f"{name} holds a date that does not fit {type_}")
 
     def _alter_spec(self, operation: Json) -> None:
@@ -405,7 +412,7 @@ class ModelTable:
                     FieldSource(source.id, {**source.members, "name": change["to"]}) if source in named else source
                     for source in self.spec
                 )
-            check_names(self.spec)
+            check_field_names(self.spec)
             self.specs = (*self.specs, *self.spec)
 
     def _sort(self, operation: Json) -> None:

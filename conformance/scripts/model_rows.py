@@ -12,7 +12,7 @@ from attrs import frozen
 
 from conformance.core.json_types import Json
 from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
-from conformance.scripts.model_values import comparable, read_fields
+from conformance.scripts.model_values import comparable_value, read_fields
 from conformance.scripts.states import ModelRow, Rows
 
 Fields = tuple[Json, ...]
@@ -53,7 +53,7 @@ def reading(fields: Fields, rows: Iterable[StoredRow]) -> Rows:
 
 def row_key(columns: Sequence[Json]) -> Callable[[Literals], tuple[Any, ...]]:
     """Return a function that gives the comparable values of a row in some columns."""
-    return lambda row: tuple(comparable(column["type"], row.get(column["name"])) for column in columns)
+    return lambda row: tuple(comparable_value(column["type"], row.get(column["name"])) for column in columns)
 
 
 def check_keys(columns: Iterable[Json]) -> None:
@@ -67,7 +67,7 @@ def check_keys(columns: Iterable[Json]) -> None:
             raise ScriptError(f"{column['name']} is a key, and when two {column['type']} are equal is left open")
 
 
-def check_comparable(columns: Iterable[Json], given: Sequence[Literals]) -> None:
+def check_delete_columns(columns: Iterable[Json], given: Sequence[Literals]) -> None:
     """Check that equality deletes can compare columns (DEL018).
 
     Args:

@@ -48,7 +48,7 @@ def ids_in(type_: Json) -> Iterator[int]:
             yield from ids_in(type_[part])
 
 
-def check_types(type_: Json, version: int) -> None:
+def check_version_types(type_: Json, version: int) -> None:
     """Check that a version has every type in a type.
 
     Raises:
@@ -61,7 +61,7 @@ def check_types(type_: Json, version: int) -> None:
             raise RefusedByText("TYP025", "a field of type unknown is required")
 
 
-def find(fields: Sequence[Json], name: str) -> tuple[Json, str]:
+def find_type(fields: Sequence[Json], name: str) -> tuple[Json, str]:
     """Find the type with a full name: the object that has it, and the member (``type``, ``element`` and the like).
 
     Raises:
@@ -71,7 +71,7 @@ def find(fields: Sequence[Json], name: str) -> tuple[Json, str]:
 
 
 def path_to(fields: Sequence[Json], name: str) -> list[tuple[Json, str]]:
-    """Find what a full name passes on its way, and last what it names, each as `find` does; names may have dots.
+    """Find what a full name passes on its way, and last what it names, each as `find_type` does; names may have dots.
 
     Raises:
         RefusedByText: the name is unknown.
@@ -176,7 +176,7 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
     name = change["name"]
     if change["op"] == "add":
         return _added(fields, change, version, last)
-    holder, member = find(fields, name)
+    holder, member = find_type(fields, name)
     if change["op"] == "promote":
         if holder[member] == change["type"]:
             raise LeftOpen(
@@ -243,7 +243,7 @@ def _check_default(type_: Json, default: Json, version: int) -> None:
 def _added(fields: list[Json], change: Json, version: int, last: int) -> tuple[list[Json], int]:
     type_, highest = with_new_ids(change["type"], last + 1)
     default, required = change.get("default"), change.get("required", False)
-    check_types({"type": "struct", "fields": [{"required": required, "type": type_}]}, version)
+    check_version_types({"type": "struct", "fields": [{"required": required, "type": type_}]}, version)
     _check_default(type_, default, version)
     if required and default is None:
         raise RefusedByText("EVO015", f"{change['name']} is required and has no default")
@@ -251,7 +251,7 @@ def _added(fields: list[Json], change: Json, version: int, last: int) -> tuple[l
         raise RefusedByText("EVO015", f"{change['name']} has the default {{}}, and a required field in it has none")
     siblings = fields
     if change.get("parent") is not None:
-        holder, member = find(fields, change["parent"])
+        holder, member = find_type(fields, change["parent"])
         if not isinstance(holder[member], dict) or holder[member]["type"] != "struct":
             raise RefusedByText("EVO001", f"{change['parent']} is not a struct")
         siblings = holder[member]["fields"]

@@ -53,7 +53,7 @@ def name_sources(fields: Sequence[Json], sources: Iterable[FieldSource]) -> tupl
     return tuple({"source": full_column_name(fields, source.id), **source.members} for source in sources)
 
 
-def check_names(spec: Sequence[FieldSource]) -> None:
+def check_field_names(spec: Sequence[FieldSource]) -> None:
     """Check that the fields of a partition spec have different names.
 
     Raises:

@@ -25,7 +25,7 @@ _DAYS_OF_400_YEARS = 146_097
 NANOS_PER_DAY = 86_400 * 10**9
 
 
-def comparable(type_: str, literal: Json) -> Any:
+def comparable_value(type_: str, literal: Json) -> Any:
     """Convert to a Python value with the order and equality of the spec for a primitive type (EXP011, Appendix B).
 
     Args:
@@ -87,19 +87,19 @@ def _matched(pattern: re.Pattern[str], text: str) -> tuple[Any, ...]:
     return found.groups()
 
 
-def constant(type_: Json, json: Json) -> Json:
+def default_literal(type_: Json, json: Json) -> Json:
     """Convert a default from the JSON of the spec to a literal: a long to a string, a struct to an object by names."""
     if json is None or not isinstance(type_, dict):
         return str(json) if type_ == "long" and json is not None else json
     match type_["type"]:
         case "struct":
             return {
-                field["name"]: constant(field["type"], json.get(str(field["id"]), field.get("initial-default")))
+                field["name"]: default_literal(field["type"], json.get(str(field["id"]), field.get("initial-default")))
                 for field in type_["fields"]
             }
         case "list":
-            return [constant(type_["element"], item) for item in json]
-    return {f"{part}s": [constant(type_[part], item) for item in json[f"{part}s"]] for part in ("key", "value")}
+            return [default_literal(type_["element"], item) for item in json]
+    return {f"{part}s": [default_literal(type_[part], item) for item in json[f"{part}s"]] for part in ("key", "value")}
 
 
 def to_stored(type_: Json, literal: Json, *, required: bool = False, place: str = "", rule: str = "TYP002") -> Json:
@@ -114,7 +114,7 @@ def to_stored(type_: Json, literal: Json, *, required: bool = False, place: str 
             raise RefusedByText(rule, f"null in the required column {place}")
         return None
     if not isinstance(type_, dict):
-        comparable(type_, literal)
+        comparable_value(type_, literal)
         return literal
     try:
         match type_["type"]:
@@ -161,7 +161,7 @@ def read_fields(fields: Fields, written: Fields, values: Mapping[int, Json]) -> 
     return {
         field["name"]: read_as(field["type"], before[field["id"]], values[field["id"]])
         if field["id"] in before
-        else constant(field["type"], field.get("initial-default"))
+        else default_literal(field["type"], field.get("initial-default"))
         for field in fields
     }
 
@@ -236,13 +236,13 @@ def matches(predicate: Json, row: Mapping[str, Json], fields: Fields) -> bool:
         return (value is None) == (kind == "is-null")
     if isinstance(type_, dict):
         raise ScriptError(f"{predicate['term']} is compared and is not primitive")
-    own = comparable(type_, value)
+    own = comparable_value(type_, value)
     is_nan = isinstance(own, float) and math.isnan(own)
     if kind in ("is-nan", "not-nan"):
         return is_nan == (kind == "is-nan")
     if kind in ("in", "not-in"):
-        return _among(own, [comparable(type_, one) for one in predicate["values"]]) == (kind == "in")
-    operand = comparable(type_, predicate["value"])
+        return _among(own, [comparable_value(type_, one) for one in predicate["values"]]) == (kind == "in")
+    operand = comparable_value(type_, predicate["value"])
     match kind:
         case "eq" | "not-eq":
             return _among(own, [operand]) == (kind == "eq")

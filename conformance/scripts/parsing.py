@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from conformance.core.json_types import Json
-from conformance.operations.protocol import complaint
+from conformance.operations.protocol import message_violation
 from conformance.scripts.errors import ScriptError
 from conformance.scripts.operations import OPERATIONS, Operation, PartitionPart, Script, SortPart
 
@@ -39,7 +39,7 @@ def _operation(index: int, json: Json) -> Operation:
         raise ScriptError(f"{place}/op: unknown operation {name!r}; expected one of {', '.join(OPERATIONS)}")
     if (name == "create") != (index == 0):
         raise ScriptError(f"{place}/op: create must be the first operation, and only the first")
-    wrong = complaint(f"script.{name}", json)
+    wrong = message_violation(f"script.{name}", json)
     if wrong is not None:
         inner = wrong if wrong.startswith("/") else f": {wrong}"
         raise ScriptError(f"{place}{inner}")

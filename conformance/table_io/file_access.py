@@ -23,8 +23,8 @@ from conformance.core.failures import NotExamined
 from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.object_stores import (
     STORES,
+    open_file_system,
     open_s3,
-    open_store,
     s3_endpoint,
     s3_region,
     store_seconds,
@@ -136,7 +136,7 @@ def file_system(location: str) -> tuple[fs.FileSystem, str]:
         return _local(), path
     place = split_location(location)
     with store_errors(location):
-        return open_store(place.scheme, place.authority, store_settings()), place.path
+        return open_file_system(place.scheme, place.authority, store_settings()), place.path
 
 
 def _local_path(location: str) -> str | None:

@@ -69,7 +69,7 @@ def store_settings() -> Settings:
 
 
 @lru_cache(maxsize=32)
-def open_store(scheme: str, authority: str, settings: Settings) -> fs.FileSystem:
+def open_file_system(scheme: str, authority: str, settings: Settings) -> fs.FileSystem:
     """Return the file system of a store.
 
     Args:

@@ -73,7 +73,7 @@ class AdviceRow:
 
 
 @functools.cache
-def known() -> tuple[AdviceRow, ...]:
+def advice_rows() -> tuple[AdviceRow, ...]:
     """Return all advice, in the order in which patterns are tried."""
     document = rtoml.loads(resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8"))
     remedies = {
@@ -94,7 +94,7 @@ def _advice(remedy: dict[str, str], text: str, otherwise: str) -> Advice:
 @functools.cache
 def check_advice(check: str) -> Advice:
     """Look up the advice for a check by its id; ids that no row matches get the advice of the last row."""
-    return next(row.advice for row in known() if any(fnmatchcase(check, pattern) for pattern in row.patterns))
+    return next(row.advice for row in advice_rows() if any(fnmatchcase(check, pattern) for pattern in row.patterns))
 
 
 def advice(code: str, aspect: str = "") -> Advice:

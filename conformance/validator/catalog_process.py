@@ -40,7 +40,7 @@ class _TableResponse:
         _is_at(json.loads(text).get("metadata-location"))
 
 
-def load(catalog: Any, identifier: list[str]) -> str | None:
+def locate_metadata(catalog: Any, identifier: list[str]) -> str | None:
     """Where the current metadata of a table is.
 
     Args:
@@ -114,7 +114,7 @@ def main(name: str) -> None:
             if "list" in request:
                 answer = list_tables(catalog, request["list"])
             else:
-                answer = {"location": load(catalog, request["load"])}
+                answer = {"location": locate_metadata(catalog, request["load"])}
         except Exception as error:
             answer = {"error": _described(error)}
         print(json.dumps(answer), file=answers, flush=True)

@@ -89,7 +89,7 @@ def keep_scope_fields(data_file: DataFile) -> DataFile:
     return evolve(data_file, **dict.fromkeys(_COUNTS), **bounds)
 
 
-def mismatch(delete: Origin, data: Origin) -> Mismatch | None:
+def scope_mismatch(delete: Origin, data: Origin) -> Mismatch | None:
     """Return the first reason why position deletes or a vector do not apply to a data file; None if they may."""
     found = mismatches(
         delete.data_file, delete.sequence, delete.spec, data.data_file, data.sequence, data.spec, NO_TYPES
@@ -236,7 +236,7 @@ def _scope(
                         aspect="unknown-file",
                     ),
                 )
-        elif mismatch(origin, live["origin"]) is Mismatch.PARTITION:
+        elif scope_mismatch(origin, live["origin"]) is Mismatch.PARTITION:
             message = (
                 "the partition of position deletes differs from that of their data file, so that they do not apply"
             )
@@ -255,7 +255,7 @@ def _positions(runs: Runs) -> Numbers:
 
 def _left(context: Context, snapshot_id: int, mine: Mapping[Origin, Runs], live: Mapping[str, Any]) -> Facts:
     """Count the rows of a live file that the applicable deletes remove."""
-    applied = [one for one in mine if mismatch(one, live["origin"]) is None]
+    applied = [one for one in mine if scope_mismatch(one, live["origin"]) is None]
     vectors = [one for one in applied if one.vector]
     positions = _positions([runs for one in vectors or applied for runs in mine[one]])
     deleted = int(((positions >= 0) & (positions < live["records"])).sum())

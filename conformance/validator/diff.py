@@ -56,7 +56,7 @@ def compare(
     before, after = _read(old, file_seconds), _read(new, file_seconds)
     report = check(after[0], Snapshots("since", before[1].current_snapshot_id))
     tally = Tally(report.findings)
-    tally.add(changes(before[1], after[1], before[0], after[0]))
+    tally.add(forbidden_changes(before[1], after[1], before[0], after[0]))
     return attrs.evolve(report, findings=tally.findings())
 
 
@@ -68,7 +68,7 @@ def _read(location: str, file_seconds: float) -> tuple[str, TableMetadata]:
         raise Unreadable(str(error)) from None
 
 
-def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) -> Iterator[Finding]:
+def forbidden_changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) -> Iterator[Finding]:
     """Find changes that are not allowed, with paths in the new metadata."""
 
     def changed(code: str, message: str, path: str, found: Any, expected: Any, aspect: str = "") -> Finding:

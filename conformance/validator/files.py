@@ -17,7 +17,7 @@ from conformance.validator.file_columns import column_findings
 from conformance.validator.file_places import EntryPlace, damaged, encrypted, not_read, wrong_size
 from conformance.validator.finding import finding, from_violations
 from conformance.validator.fingerprints import Evidence, suspect
-from conformance.validator.manifests import load, probable_writer
+from conformance.validator.manifests import open_manifest, probable_writer
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.rows import row_findings
@@ -37,7 +37,7 @@ from spec_ref.manifests.manifest import Manifest
 
 def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     """Check some of the files of a manifest: the live ones among a range of its entries."""
-    opened = load(context, task.manifest)
+    opened = open_manifest(context, task.manifest)
     if isinstance(opened, Finding):
         return  # reported by the check of the manifest
     tally, features, writers = Tally(), set[str](), set[str]()
@@ -111,7 +111,7 @@ def _in_time(
 
 def file_crash_finding(context: Context, task: FilesTask) -> Findings:
     """Return the finding for the one file of a task, whose check crashed the process."""
-    opened = load(context, task.manifest)
+    opened = open_manifest(context, task.manifest)
     assert not isinstance(opened, Finding)
     for entry, _ in _entries(opened.manifest, task):
         code = _DAMAGED[entry.data_file.file_format]

@@ -52,7 +52,7 @@ class LoadedManifest:
     length: int
 
 
-def load(context: Context, task: ManifestTask) -> LoadedManifest | Finding:
+def open_manifest(context: Context, task: ManifestTask) -> LoadedManifest | Finding:
     """Open a manifest, decrypted if it is encrypted; return a finding if that is not possible."""
     key = None if task.manifest_file is None else task.manifest_file.key_metadata
     encrypted = "the manifest is encrypted, and was not read"
@@ -100,7 +100,7 @@ def _manifest_bytes(context: Context, task: ManifestTask) -> bytes:
 def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitted]:
     """Check a manifest, and emit facts for the rules over several files."""
     tally = Tally()
-    opened = load(context, task)
+    opened = open_manifest(context, task)
     if isinstance(opened, Finding):
         yield Findings((opened,) if task.checked else ())
         return

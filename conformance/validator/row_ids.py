@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from conformance.core.counts import plural
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
-from conformance.validator.deleted_positions import Origin, PerFile, mismatch, total_findings
+from conformance.validator.deleted_positions import Origin, PerFile, scope_mismatch, total_findings
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding, Tally
@@ -266,7 +266,9 @@ def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iter
             manifests = members.of_snapshot[snapshot_id]
             if origin.manifest in manifests:
                 mine = (
-                    one for one in deletes.get(path, {}) if one.manifest in manifests and mismatch(one, origin) is None
+                    one
+                    for one in deletes.get(path, {})
+                    if one.manifest in manifests and scope_mismatch(one, origin) is None
                 )
                 apart.setdefault(frozenset(mine), []).append(place)
         for applied, snapshots in apart.items():

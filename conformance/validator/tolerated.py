@@ -36,7 +36,7 @@ class Tolerated:
 
 
 @functools.cache
-def known() -> tuple[Tolerated, ...]:
+def tolerances() -> tuple[Tolerated, ...]:
     """Return all tolerated violations."""
     text = resources.files("conformance.validator").joinpath("tolerated.toml").read_text(encoding="utf-8")
     rows = rtoml.loads(text)["tolerated"]
@@ -54,7 +54,7 @@ def known() -> tuple[Tolerated, ...]:
 
 def find_tolerated(finding: Finding) -> Tolerated | None:
     """Return the tolerated violation that a finding is; None if it is not tolerated."""
-    return next((one for one in known() if one.matches(finding)), None)
+    return next((one for one in tolerances() if one.matches(finding)), None)
 
 
 def tolerate(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -151,7 +151,7 @@ def _are_texts(values: Iterable[Json]) -> bool:
 
 
 @cache
-def known() -> dict[str, list[dict[str, Json]]]:
+def known_marks() -> dict[str, list[dict[str, Json]]]:
     """Return the marks of writers by kind of file, each with the ``names`` of the writers that leave them."""
     found: dict[str, list[dict[str, Json]]] = {"manifest": [], "manifest-list": [], "data-file": []}
     for title, content in fingerprint_files().items():
@@ -176,9 +176,9 @@ def fingerprint(*, header: Mapping[str, str] | None = None, created_by: str | No
     """
     if header:
         marks = manifest_marks(header)
-        found = [one for kind in ("manifest", "manifest-list") for one in known()[kind] if one["marks"] == marks]
+        found = [one for kind in ("manifest", "manifest-list") for one in known_marks()[kind] if one["marks"] == marks]
     else:
-        found = [one for one in known()["data-file"] if one["created_by"] == program(created_by or "")]
+        found = [one for one in known_marks()["data-file"] if one["created_by"] == program(created_by or "")]
     return tuple(dict.fromkeys(name for one in found for name in one["names"]))
 
 

@@ -20,7 +20,7 @@ from conformance.core.failures import UsageError, suggestion
 from conformance.core.json_text import parse_json, place, shorten
 from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.protocol import Ok, Refused
-from conformance.operations.registry import OPERATIONS, Operation
+from conformance.operations.registry import OPERATIONS, ProtocolOperation
 from conformance.operations.schemas import vectors_schema
 from conformance.vectors.golden_places import location_complaint, named_place
 
@@ -41,7 +41,7 @@ class Vector:
 
     id: str
     suite: str
-    operation: Operation
+    operation: ProtocolOperation
     section: str
     requirements: tuple[str, ...]
     versions: tuple[int, ...]
@@ -137,7 +137,7 @@ def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention:
         yield vector
 
 
-def _vector(path: Path, content: dict[str, Any], operation: Operation, row: dict[str, Any]) -> Vector:
+def _vector(path: Path, content: dict[str, Any], operation: ProtocolOperation, row: dict[str, Any]) -> Vector:
     return Vector(
         id=row["id"],
         suite=content["suite"],

@@ -101,7 +101,7 @@ def covered_cells(table: AwkwardValues, operation: str, vector: Mapping[str, Any
     return found
 
 
-def complaints(vectors: Iterable[tuple[str, Mapping[str, Any]]], table: AwkwardValues) -> list[str]:
+def uncovered_cells(vectors: Iterable[tuple[str, Mapping[str, Any]]], table: AwkwardValues) -> list[str]:
     """Return a message for each cell that no vector covers and no reason explains, and for each unneeded reason.
 
     Args:

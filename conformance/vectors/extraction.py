@@ -13,8 +13,8 @@ from attrs import frozen
 from conformance.core.failures import HarnessFault, UsageError
 from conformance.vectors import vector_files
 from conformance.vectors.golden_places import FOLDER, LOCATION, PLACE, absolute_location
-from conformance.vectors.golden_tables import INDEX, index, names, table_files
-from conformance.vectors.relocation.check import complaints
+from conformance.vectors.golden_tables import INDEX, index, table_files, table_names
+from conformance.vectors.relocation.check import table_differences
 from conformance.vectors.relocation.paths import Paths
 from conformance.vectors.relocation.tables import relocate
 
@@ -63,7 +63,7 @@ def extract(source: Path, folder: Path, location: str | None = None) -> Extracte
         target.write_bytes(data)
         vectors += len(json.loads(data)["vectors"])
     files = rewritten = 0
-    for name in names(source):
+    for name in table_names(source):
         known = index(name, source)
         before = table_files(source / FOLDER / name, known["files"])
         after = _moved(before, name, Paths(PLACE.as_posix(), place))
@@ -76,7 +76,7 @@ def extract(source: Path, folder: Path, location: str | None = None) -> Extracte
         rewritten += sum(after[file] != before[file] for file in before)
     tables.mkdir(parents=True, exist_ok=True)
     (tables / LOCATION).write_text(json.dumps({"location": place}) + "\n", encoding="utf-8", newline="\n")
-    return Extracted(place, vectors, len(names(source)), files, rewritten)
+    return Extracted(place, vectors, len(table_names(source)), files, rewritten)
 
 
 def _others(source: Path, at: Path) -> list[str]:
@@ -87,7 +87,7 @@ def _others(source: Path, at: Path) -> list[str]:
 def _moved(before: dict[str, bytes], name: str, paths: Paths) -> dict[str, bytes]:
     """Return the files of a table for a new location, after comparing them with the original files."""
     after = relocate(before, name, paths).files
-    wrong = list(complaints(before, after, name, paths))
+    wrong = list(table_differences(before, after, name, paths))
     if wrong:
         raise HarnessFault("a golden table was not moved as it should be: " + "; ".join(wrong[:COMPLAINTS]))
     return after

@@ -44,7 +44,7 @@ RELOCATION_VERSION = 2
 """The version of the relocation code: tables that an older version relocated are written again."""
 
 
-def names(source: Path | None = None) -> list[str]:
+def table_names(source: Path | None = None) -> list[str]:
     """Return the names of the golden tables of a folder of vectors; by default, of the tool's."""
     folder = (source or shipped()) / FOLDER
     return sorted(path.parent.name for path in folder.glob(f"*/{INDEX}"))
@@ -178,7 +178,7 @@ def materialize(wanted: Iterable[str] | None = None, source: Path | None = None,
         UsageError: a table does not exist, a file differs from the index, or a different user owns the folder.
     """
     folder = source or shipped()
-    tables = list(dict.fromkeys(names(folder) if wanted is None else wanted))
+    tables = list(dict.fromkeys(table_names(folder) if wanted is None else wanted))
     indexes = {name: index(name, folder) for name in tables}
     if place == PLACE:
         _own(place.parent)

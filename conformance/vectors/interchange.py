@@ -53,7 +53,7 @@ def _validator(definition: str) -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for({"$ref": f"#/$defs/{definition}", "$defs": schema["$defs"]})
 
 
-def complaint(surface: str, case: Any) -> str | None:
+def case_violation(surface: str, case: Any) -> str | None:
     """Describe how a case violates the schema of its surface; None if it does not."""
     wrong = next(iter(_validator(surface).iter_errors(case)), None)
     return None if wrong is None else f"{place(wrong.instance_path)}{shorten(wrong.message)}"
@@ -261,7 +261,7 @@ def _cases(path: Path, surface: str) -> list[JsonObject]:
     if not isinstance(content, dict) or not isinstance(content.get("cases"), list):
         raise UsageError(f"{path}: not a file of cases: /cases must be a list")
     for index, case in enumerate(content["cases"]):
-        wrong = complaint(surface, case)
+        wrong = case_violation(surface, case)
         if wrong is not None:
             raise UsageError(f"{path}: not a case of {surface}: /cases/{index}{wrong}")
     cases: list[JsonObject] = content["cases"]

@@ -22,7 +22,7 @@ from conformance.core.json_places import JsonPath, offset
 from conformance.core.json_text import parse_json, shorten
 from conformance.operations.registry import OPERATIONS, ROLES
 from conformance.vectors import SCHEMA, shipped
-from conformance.vectors.awkward_values import TABLE, awkward_values, complaints
+from conformance.vectors.awkward_values import TABLE, awkward_values, uncovered_cells
 from spec_ref.json.places import split_position
 from spec_ref.requirements import RequirementLevel, contradictions, register
 
@@ -228,7 +228,7 @@ def uncovered_values(paths: Iterable[Path]) -> list[LintFinding]:
     """
     documents = [parse_json(path.read_bytes()) for path in paths]
     vectors = [(document["operation"], vector) for document in documents for vector in document["vectors"]]
-    return [LintFinding(str(TABLE), 1, 1, complaint) for complaint in complaints(vectors, awkward_values())]
+    return [LintFinding(str(TABLE), 1, 1, complaint) for complaint in uncovered_cells(vectors, awkward_values())]
 
 
 def _vector_files(targets: list[Path]) -> Iterator[Path]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from spec_ref.columnar.manifests.computed_metrics import comparable, storage_array
+from spec_ref.columnar.manifests.computed_metrics import comparable_array, storage_array
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import UUID, ListType, MapType, StructType, Type, VariantType
 from spec_ref.encodings.variant.physical_types import Variant
@@ -58,7 +58,7 @@ def _values(type_: Type, array: Any) -> list[Any]:
         case _ if type_ == UUID:
             return [None if value is None else uuid.UUID(bytes=value) for value in array.to_pylist()]
         case _:
-            return list(comparable(type_, array).to_pylist())
+            return list(comparable_array(type_, array).to_pylist())
 
 
 def _child(array: Any, name: str) -> Any:

@@ -40,7 +40,7 @@ def metadata_directory(metadata: TableMetadata) -> str:
     return path if path.startswith("/") or "://" in path else f"{metadata.location.rstrip('/')}/{path}"
 
 
-def is_compressed(metadata: TableMetadata) -> bool:
+def compresses_metadata(metadata: TableMetadata) -> bool:
     """Decide whether the table's properties ask for metadata in gzip.
 
     Args:
@@ -119,7 +119,7 @@ class MetastoreTable:
             The location.
         """
         version = 0 if base is None else metadata_version(base[0]) + 1
-        name = metastore_name(version, unique, compressed=is_compressed(metadata))
+        name = metastore_name(version, unique, compressed=compresses_metadata(metadata))
         return f"{metadata_directory(metadata)}/{name}"
 
     def is_committed(
@@ -179,7 +179,7 @@ class FileSystemTable:
         Returns:
             The location.
         """
-        suffix = GZIP_SUFFIXES[0] if is_compressed(metadata if base is None else base[1]) else METADATA_SUFFIX
+        suffix = GZIP_SUFFIXES[0] if compresses_metadata(metadata if base is None else base[1]) else METADATA_SUFFIX
         return f"{version_directory(metadata)}/{unique}{suffix}"
 
     def is_committed(

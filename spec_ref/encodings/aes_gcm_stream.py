@@ -269,7 +269,7 @@ def _wrong_aads(prefix: bytes, index: int, blocks: int) -> Iterator[tuple[bytes,
 # File length
 
 
-def layout(length: int, block_length: int) -> StreamLayout:
+def block_layout(length: int, block_length: int) -> StreamLayout:
     """Compute the places of the blocks.
 
     Args:
@@ -371,7 +371,7 @@ def open_stream(source: ByteSource, key: StreamKey, length: int) -> StreamReader
     if len(source) != length:
         message = "the file does not have the trusted length"
         raise spec_error("GCM005", message, found=f"{len(source)} bytes", expected=f"{length} bytes")
-    return StreamReader(source, key, layout(length, read_header(source)))
+    return StreamReader(source, key, block_layout(length, read_header(source)))
 
 
 def read_stream(source: ByteSource, key: StreamKey, length: int) -> bytes:
@@ -401,7 +401,7 @@ def check_nonces(source: ByteSource) -> None:
         SpecError: GCM006 for a nonce that an earlier block has; GCM001 to GCM003 for a file without header, or of a
             length that no stream has.
     """
-    places = layout(len(source), read_header(source))
+    places = block_layout(len(source), read_header(source))
     first: dict[bytes, int] = {}
     for index in range(places.blocks):
         start, _ = places.block_range(index)

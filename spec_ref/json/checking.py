@@ -20,9 +20,9 @@ from spec_ref.json.reading import (
     apply_post_read,
     check_constants,
     field_table,
+    member_reader,
     reader,
     retains_unknown,
-    row_reader,
     unknown_members_reader,
 )
 from spec_ref.json.wire_types import Converted, Kind, ListOf, MapOf, RecordOf
@@ -114,7 +114,7 @@ def collect_record_violations(
         if row.read is Presence.OMITTED:
             values[row.attribute] = row.absent()
         elif value is None:
-            values[row.attribute] = _read_or_record(lambda row=row: row_reader(row, version)(ABSENT), path, found)  # type: ignore[misc]
+            values[row.attribute] = _read_or_record(lambda row=row: member_reader(row, version)(ABSENT), path, found)  # type: ignore[misc]
         else:
             place = f"{path}/{escape_token(row.rule.name)}"
             values[row.attribute] = collect_violations(row.kind, value, version, row.rule.requirement, place, found)

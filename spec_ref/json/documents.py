@@ -14,7 +14,7 @@ from typing import Any
 import jiter
 
 from spec_ref.core.errors import spec_error
-from spec_ref.json.places import locate_error
+from spec_ref.json.places import find_error_place
 
 MAX_DEPTH = 180
 """The most levels of arrays and objects. A schema level takes three of them; no engine writes schemas sixty levels
@@ -62,7 +62,7 @@ def loads(text: bytes | str) -> Any:
         return jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
     except ValueError as error:
         message = str(error)
-        path = "".join(f"/{escape_token(str(segment))}" for segment in locate_error(data, message))
+        path = "".join(f"/{escape_token(str(segment))}" for segment in find_error_place(data, message))
         raise spec_error(DOCUMENT, f"the text is not a JSON document: {message}", path=path) from error
 
 

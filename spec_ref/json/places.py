@@ -32,7 +32,7 @@ def split_position(message: str) -> tuple[str, int, int] | None:
     return None if found is None else (found[1], int(found[2]), int(found[3]))
 
 
-def locate_error(text: bytes, message: str) -> Segments:
+def find_error_place(text: bytes, message: str) -> Segments:
     """Find the place where a parser stopped.
 
     Args:

@@ -202,7 +202,7 @@ def _read_map(read: Reader, requirement: str, value: Any) -> dict[str, Any]:
     return done
 
 
-def row_reader(row: FieldTableRow, version: FormatVersion) -> Reader:
+def member_reader(row: FieldTableRow, version: FormatVersion) -> Reader:
     """Make the function that reads the value of a row; null is the same as absent.
 
     Args:
@@ -318,7 +318,7 @@ def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
     Returns:
         The function; it raises a `SpecError` at the first problem.
     """
-    table = tuple((row.attribute, row.rule.name, row_reader(row, version)) for row in field_table(kind, version))
+    table = tuple((row.attribute, row.rule.name, member_reader(row, version)) for row in field_table(kind, version))
     unknown = unknown_members_reader(kind) if retains_unknown(kind) else None
 
     def read(document: Any) -> Any:

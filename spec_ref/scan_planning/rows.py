@@ -132,7 +132,7 @@ class TableRowReader:
         entry, number = task.data_file, task.data_sequence_number
         constants = self._constants(task.partition_spec_id, entry)
         vector, positions = self._vector(task), self._positions(task)
-        deletes = [self._equality_deletes(delete) for delete in equality_deletes(task)]
+        deletes = [self._equality_deletes(delete) for delete in applicable_equality_deletes(task)]
         tested = select_fields(self.schema, frozenset(referenced_ids(task.residual)))
         stored = (ROW_ID, LAST_UPDATED) if self.lineage else ()
         compared = [column.field for columns, _ in deletes for column in columns]
@@ -267,7 +267,7 @@ def referenced_ids(predicate: BoundPredicate) -> Iterator[int]:
             waiting += (getattr(node, field.name) for field in attrs.fields(type(node)))
 
 
-def equality_deletes(task: FileScanTask) -> list[ScanDelete]:
+def applicable_equality_deletes(task: FileScanTask) -> list[ScanDelete]:
     """List the equality deletes that apply to the data file of a task.
 
     Args:

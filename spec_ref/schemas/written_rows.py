@@ -35,7 +35,7 @@ def written_row(fields: Sequence[NestedField], given: Mapping[str, Any]) -> dict
             TYP003 and TYP004; DEF007 if a required value is missing that has no write default; the code of the type
             for a value that is not of it.
     """
-    check_names([field.name for field in fields], list(given))
+    check_column_names([field.name for field in fields], list(given))
     made = {}
     for field in fields:
         with error_path(f"/{field.name}"):
@@ -43,7 +43,7 @@ def written_row(fields: Sequence[NestedField], given: Mapping[str, Any]) -> dict
     return made
 
 
-def check_names(known: Sequence[str], given: Sequence[str]) -> None:
+def check_column_names(known: Sequence[str], given: Sequence[str]) -> None:
     """Check the names of the columns of an input.
 
     Args:

@@ -94,7 +94,7 @@ class LegacyContentFile:
     file_path: str = _required("file-path", STRING)
     file_format: LegacyFormat = _required("file-format", enum_kind(LegacyFormat, LEGACY))
     partition: dict[str, Any] | None = _optional("partition", ANY)
-    """The partition tuple in JSON, keyed by partition field id; `partition_values` reads it with the spec's types."""
+    """The partition tuple in JSON, by partition field id; `read_partition_tuple` reads it by the spec's types."""
 
     record_count: int = _required("record-count", LONG)
     file_size_in_bytes: int = _required("file-size-in-bytes", LONG)
@@ -162,7 +162,7 @@ def read_scan_task(document: dict[str, Any]) -> LegacyScanTask:
     return made
 
 
-def partition_values(file: LegacyContentFile, partition_type: StructType) -> dict[int, Any]:
+def read_partition_tuple(file: LegacyContentFile, partition_type: StructType) -> dict[int, Any]:
     """Read the partition tuple of a content file.
 
     Args:

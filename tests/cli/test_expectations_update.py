@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from conformance.runner.expectations import Deviation, read_deviations
-from conformance.runner.expectations_update import TODO, updated, written
+from conformance.runner.expectations_update import TODO, update_expectations, written
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Case, Result, Run
 
@@ -178,7 +178,7 @@ def test_many_failures_of_a_kind_are_one_entry(tmp_path: Path) -> None:
     results[5] = Result("cmd:x", "case-5", Outcome.CRASHED, "crashed", "died", {"crash": "died"})
     run = Run({}, cases, [AdapterRun("cmd:x", implementation="lib", version="2")], results, complete=True)
     path = tmp_path / "known.toml"
-    path.write_text(updated(path, run, set(cases)).text)
+    path.write_text(update_expectations(path, run, set(cases)).text)
     found = [(one["vectors"], one["does"], one.get("answer")) for one in entries(path)]
     assert found == [
         (["case-0", "case-1", "case-2", "case-3"], "hash: answers differently", None),
@@ -196,7 +196,7 @@ def test_what_another_adapter_of_the_library_does_not_reach_stays(adapter: str, 
     run = Run(
         {}, {"a": case}, [AdapterRun(adapter, implementation="iceberg-java", version="2")], [result], complete=True
     )
-    assert updated(path, run, {"a"}).removed == removed
+    assert update_expectations(path, run, {"a"}).removed == removed
 
 
 def test_a_file_in_another_notation_is_written_anew(tmp_path: Path) -> None:
@@ -205,6 +205,6 @@ def test_a_file_in_another_notation_is_written_anew(tmp_path: Path) -> None:
     case = Case("a", "one", "hash", "s", ("HSH001",), (1,), {}, {"ok": 0})
     known = Result("cmd:x", "a", Outcome.FAILED, "known", "differs", {"ok": 1})
     run = Run({}, {"a": case}, [AdapterRun("cmd:x", implementation="lib", version="2")], [known], complete=True)
-    found = updated(path, run, {"a"})
+    found = update_expectations(path, run, {"a"})
     assert (found.kept, found.removed, found.added) == (1, 0, 0)
     assert read_deviations(path, found.text) == read_deviations(path)

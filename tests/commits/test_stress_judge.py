@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from conformance.races.stress.journal import DONE, MAYBE, REFUSED, JournalEntry, read_journals
-from conformance.races.stress.judge import FinalTable, count_unknown_outcomes, judge
+from conformance.races.stress.judge import FinalTable, count_unknown_outcomes, judge_journals
 
 ROWS = (0, 1, 2)
 
@@ -40,7 +40,7 @@ TWO = [operation(1, at=1), operation(2, at=2)]
 
 
 def kinds(operations: list[JournalEntry], found: FinalTable) -> list[str]:
-    return [one.kind for one in judge(operations, found)]
+    return [one.kind for one in judge_journals(operations, found)]
 
 
 def changed(**more: Any) -> FinalTable:

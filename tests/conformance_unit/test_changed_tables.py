@@ -15,9 +15,9 @@ from conformance import vectors
 from conformance.adapter_sdk.serve import perform
 from conformance.core.json_types import Json
 from conformance.engines.reference import adapter as reference
-from conformance.operations.protocol import Ok, complaint
-from conformance.runner.judge import Outcome, Verdict, judge
-from conformance.runner.scratch_dir import base_table, clear, places
+from conformance.operations.protocol import Ok, message_violation
+from conformance.runner.judge import Outcome, Verdict, judge_answer
+from conformance.runner.scratch_dir import base_table, clear, table_folders
 from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
 
@@ -52,9 +52,9 @@ def vector(before: list[Json], operations: list[Json]) -> vectors.Vector:
 
 def verdict(asked: vectors.Vector, **changed: Any) -> Verdict:
     """Return the verdict on the reference's answer after changing it."""
-    with places([asked]) as (placed,):
+    with table_folders([asked]) as (placed,):
         answer = change(**placed.args)["ok"]
-        found = judge(placed, Ok({**answer, **changed}))
+        found = judge_answer(placed, Ok({**answer, **changed}))
         clear(placed)
         assert not Path(placed.args["table"]).exists()
     return found
@@ -68,10 +68,10 @@ def test_a_branch_may_stay_where_it_began_although_main_went_on() -> None:
     nothing = {**DELETE, "filter": {"type": "eq", "term": "id", "value": 9}, "branch": "b"}
     column = {"op": "alter-schema", "changes": [{"op": "add", "name": "c", "type": "long"}]}
     asked = vector([CREATE, FIRST], [{"op": "branch", "name": "b"}, column, SECOND, nothing])
-    with places([asked]) as (placed,):
+    with table_folders([asked]) as (placed,):
         answer = change(**placed.args)["ok"]
         first, *others, _ = answer["snapshots"]
-        stays = judge(placed, Ok({**answer, "snapshots": [first, *others, first]}))
+        stays = judge_answer(placed, Ok({**answer, "snapshots": [first, *others, first]}))
         clear(placed)
     assert (stays.outcome, stays.reason) == (Outcome.PASSED, "")
 
@@ -100,12 +100,12 @@ def test_one_script_and_its_parts_have_the_same_numbers(tmp_path: Path) -> None:
 def test_rows_that_get_other_ids_are_found() -> None:
     """Earlier operations count: rows keep the ids that they got then."""
     asked = vector([CREATE, FIRST], [{"op": "compact"}])
-    with places([asked]) as (placed,):
+    with table_folders([asked]) as (placed,):
         table, history = base_table({"operations": [CREATE, SECOND, FIRST]}, str(Path(placed.args["table"]).parents[1]))
         kept = [None, history[2]]
         answer = change(table=table, operations=[DELETE, FIRST], history=kept)["ok"]
         wrong = {**answer, "snapshots": answer["snapshots"][1:]}
-        found = judge(evolve(placed, args={**placed.args, "table": table, "history": kept}), Ok(wrong))
+        found = judge_answer(evolve(placed, args={**placed.args, "table": table, "history": kept}), Ok(wrong))
     assert found.outcome is Outcome.FAILED
 
 
@@ -118,9 +118,9 @@ def test_a_table_elsewhere_is_not_looked_at(place: str) -> None:
 @pytest.mark.parametrize("scheme", ["file:", "file://"])
 def test_a_location_may_be_a_uri(scheme: str) -> None:
     asked = vector([CREATE, FIRST], [DELETE])
-    with places([asked]) as (placed,):
+    with table_folders([asked]) as (placed,):
         answer = change(**placed.args)["ok"]
-        found = judge(placed, Ok({**answer, "metadata": f"{scheme}{answer['metadata']}"}))
+        found = judge_answer(placed, Ok({**answer, "metadata": f"{scheme}{answer['metadata']}"}))
     assert (found.outcome, found.reason) == (Outcome.PASSED, "")
 
 
@@ -267,8 +267,8 @@ def test_a_table_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
 def test_a_request_has_a_table_and_no_script_that_makes_it() -> None:
     args = {"table": "/t/metadata/x.metadata.json", "operations": [SECOND]}
     request = {"seq": 1, "op": "table.change", "args": args}
-    assert complaint("table.change.request", request) is None
-    assert complaint("table.change.request", {**request, "args": {**args, "history": [None, "1"]}}) is None
+    assert message_violation("table.change.request", request) is None
+    assert message_violation("table.change.request", {**request, "args": {**args, "history": [None, "1"]}}) is None
     for wrong in (
         {"operations": [SECOND]},
         {**args, "base": {"operations": [CREATE]}},
@@ -276,7 +276,7 @@ def test_a_request_has_a_table_and_no_script_that_makes_it() -> None:
         {**args, "operations": [CREATE]},
         {**args, "history": [1]},
     ):
-        assert complaint("table.change.request", {**request, "args": wrong}) is not None
+        assert message_violation("table.change.request", {**request, "args": wrong}) is not None
 
 
 @pytest.mark.parametrize("main", [[SECOND], []], ids=["moved", "expired"])

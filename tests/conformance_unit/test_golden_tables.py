@@ -19,8 +19,8 @@ from conformance.vectors.golden_tables import (
     index,
     materialize,
     materialize_for,
-    names,
     own_place,
+    table_names,
     used_golden_tables,
 )
 
@@ -55,7 +55,7 @@ def _files(table: Path) -> dict[str, bytes]:
 
 def test_all_tables_are_put_there_file_by_file(source: Path, place: Path) -> None:
     materialize(None, source, place)
-    assert names(source) == sorted(path.name for path in place.iterdir()) == ["one", "two"]
+    assert table_names(source) == sorted(path.name for path in place.iterdir()) == ["one", "two"]
     assert _files(place / "one") == FILES
 
 

@@ -15,9 +15,9 @@ from conformance.cli import main
 from conformance.core.failures import UsageError
 from conformance.engines.reference import adapter as reference
 from conformance.operations.protocol import Ok, Refused
-from conformance.runner.judge import Outcome, judge
+from conformance.runner.judge import Outcome, judge_answer
 from conformance.vectors.interchange import (
-    complaint,
+    case_violation,
     decode_schema,
     decoded_type,
     encode_schema,
@@ -54,7 +54,7 @@ def outcomes(folder: Path) -> dict[str, Outcome]:
     for vector in vectors.load(folder):
         answer = perform(reference.operations(), vector.operation.name, vector.args, reference.REFUSALS)
         asked = Ok(answer["ok"]) if "ok" in answer else Refused(answer["error"]["kind"])
-        found[vector.id] = judge(vector, asked).outcome
+        found[vector.id] = judge_answer(vector, asked).outcome
     return found
 
 
@@ -81,7 +81,7 @@ def test_each_exported_case_is_of_the_form_of_its_surface_and_none_is_there_twic
     for path, document in documents.items():
         surface = path.split("/")[1]
         for one in document["cases"]:
-            assert complaint(surface, one) is None, one
+            assert case_violation(surface, one) is None, one
             ids.setdefault(surface, []).append(one["id"])
     assert all(len(set(found)) == len(found) for found in ids.values())
     cases = {one["id"]: one for document in documents.values() for one in document["cases"]}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conformance.operations.comparison import ABSENT, Difference, json_differences, same_json
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
-from conformance.runner.judge import Outcome, Verdict, judge
+from conformance.runner.judge import Outcome, Verdict, judge_answer
 from conformance.vectors import Vector
 
 
@@ -31,7 +31,7 @@ def vector(operation: str, args: dict[str, Any], *permitted: Ok | Refused) -> Ve
 
 
 def verdict(operation: str, args: dict[str, Any], expected: Any, got: Any) -> Verdict:
-    return judge(vector(operation, args, Ok(expected)), Ok(got))
+    return judge_answer(vector(operation, args, Ok(expected)), Ok(got))
 
 
 STRUCT = {
@@ -141,7 +141,7 @@ def test_a_type_is_compared_as_it_is_written() -> None:
 def test_a_day_as_a_number_is_not_a_date_but_may_be_permitted_beside_it() -> None:
     args = {"transform": "day", "type": "date", "value": "1970-01-02"}
     assert verdict("transform", args, "1970-01-02", 1).outcome is Outcome.FAILED
-    assert judge(vector("transform", args, Ok("1970-01-02"), Ok(1)), Ok(1)).chosen == {"ok": 1}
+    assert judge_answer(vector("transform", args, Ok("1970-01-02"), Ok(1)), Ok(1)).chosen == {"ok": 1}
 
 
 @pytest.mark.parametrize(
@@ -157,23 +157,23 @@ def test_a_day_as_a_number_is_not_a_date_but_may_be_permitted_beside_it() -> Non
     ],
 )
 def test_only_a_refusal_is_a_refusal(answer: Answer, outcome: Outcome) -> None:
-    found = judge(vector("hash", {"type": "boolean", "value": True}, Refused("invalid")), answer)
+    found = judge_answer(vector("hash", {"type": "boolean", "value": True}, Refused("invalid")), answer)
     assert found.outcome is outcome
     assert bool(found.reason) == (outcome is not Outcome.PASSED)
 
 
 def test_where_several_outcomes_are_permitted_the_chosen_one_is_reported() -> None:
     several = vector("hash", {"type": "double", "value": -0.0}, Ok(1), Ok(2), Refused("invalid"))
-    assert judge(several, Ok(2)).chosen == {"ok": 2}
-    assert judge(several, Refused("invalid", "why")).chosen == {"error": "invalid"}
-    found = judge(several, Ok(3))
+    assert judge_answer(several, Ok(2)).chosen == {"ok": 2}
+    assert judge_answer(several, Refused("invalid", "why")).chosen == {"error": "invalid"}
+    found = judge_answer(several, Ok(3))
     assert found.outcome is Outcome.FAILED
     assert found.reason.startswith("none of the 3 permitted outcomes: ")
     assert found.differences == (Difference("", 1, 3),)
 
 
 def test_a_single_permitted_outcome_is_no_choice() -> None:
-    assert judge(vector("hash", {"type": "int", "value": 1}, Ok(1)), Ok(1)).chosen is None
+    assert judge_answer(vector("hash", {"type": "int", "value": 1}, Ok(1)), Ok(1)).chosen is None
 
 
 def test_an_answer_of_another_form_than_the_operations_is_a_failure_that_says_so() -> None:
@@ -184,10 +184,10 @@ def test_an_answer_of_another_form_than_the_operations_is_a_failure_that_says_so
 
 def test_a_permitted_outcome_that_is_no_value_of_the_type_is_compared_as_it_stands() -> None:
     overflow = vector("transform", {"transform": "truncate[10]", "type": "decimal(2,0)", "value": "-99"}, Ok("-100"))
-    assert judge(overflow, Ok("-100")).outcome is Outcome.PASSED
-    assert judge(overflow, Ok("-90")).outcome is Outcome.FAILED
+    assert judge_answer(overflow, Ok("-100")).outcome is Outcome.PASSED
+    assert judge_answer(overflow, Ok("-90")).outcome is Outcome.FAILED
     no_type = vector("json-value.encode", {"type": "dezimal", "bytes": ""}, Ok(1))
-    assert judge(no_type, Ok(2)).differences == (Difference("", 1, 2),)
+    assert judge_answer(no_type, Ok(2)).differences == (Difference("", 1, 2),)
 
 
 json_values = st.recursive(

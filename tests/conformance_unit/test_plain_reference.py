@@ -14,7 +14,7 @@ from conformance.engines.reference_plain import adapter as reference_plain
 from conformance.operations.forms import FAST, FUNCTIONS, PLAIN, function_at
 from conformance.operations.registry import OPERATIONS
 from conformance.runner.adapter_interface import Adapter, InProcess, Request
-from conformance.runner.judge import Outcome, judge
+from conformance.runner.judge import Outcome, judge_answer
 from conformance.runner.process import AdapterLimits, Process
 from conformance.vectors import Vector
 from conformance.vectors.golden_tables import materialize_for
@@ -50,7 +50,7 @@ def outcomes(adapter: Adapter, asked: list[Vector]) -> dict[str, Outcome]:
     with adapter:
         adapter.start()
         answers = adapter.ask([Request(one.operation.name, one.args) for one in asked])
-        return {one.id: judge(one, answer).outcome for one, answer in zip(asked, answers, strict=True)}
+        return {one.id: judge_answer(one, answer).outcome for one, answer in zip(asked, answers, strict=True)}
 
 
 def failing(found: dict[str, Outcome]) -> list[str]:

@@ -19,7 +19,7 @@ from conformance.operations.protocol import (
     Ok,
     Refused,
     Unsupported,
-    complaint,
+    message_violation,
     protocol_schema,
     read_answer,
     read_started,
@@ -171,5 +171,5 @@ def test_an_answer_to_start_of_another_form_is_a_breach(wrong: Any) -> None:
 
 
 def test_a_complaint_reports_the_place_as_a_json_pointer() -> None:
-    text = complaint("bound.truncate.args", {"type": "string", "value": "a", "width": "3", "side": "lower"})
+    text = message_violation("bound.truncate.args", {"type": "string", "value": "a", "width": "3", "side": "lower"})
     assert text == '/width: "3" is not of type "integer"'

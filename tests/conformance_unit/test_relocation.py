@@ -30,10 +30,10 @@ from conformance.vectors.golden_tables import (
     index,
     materialize,
     materialize_for,
-    names,
     table_files,
+    table_names,
 )
-from conformance.vectors.relocation.check import complaints
+from conformance.vectors.relocation.check import table_differences
 from conformance.vectors.relocation.paths import Paths
 from conformance.vectors.relocation.tables import relocate
 
@@ -64,16 +64,16 @@ def test_only_locations_differ(place: str) -> None:
     paths = Paths(OLD, place)
     for name in KINDS:
         before = _files(name)
-        assert list(complaints(before, relocate(before, name, paths).files, name, paths)) == []
+        assert list(table_differences(before, relocate(before, name, paths).files, name, paths)) == []
 
 
 def test_every_golden_table_can_be_moved() -> None:
     paths = Paths(OLD, "/srv/golden")
     left = {}
-    for name in names():
+    for name in table_names():
         before = _files(name)
         made = relocate(before, name, paths)
-        assert list(complaints(before, made.files, name, paths)) == []
+        assert list(table_differences(before, made.files, name, paths)) == []
         left |= dict.fromkeys((f"{name}/{path}" for path in made.unreadable), name)
     cut = {"broken-data-cut-avro", "broken-data-cut-orc", "broken-manifest-cut", "plan-manifest-cut"}
     assert set(left.values()) == cut
@@ -138,7 +138,7 @@ def test_a_wrong_move_is_seen(path: str, change: object) -> None:
     broken = next(one for one in after if one.endswith(path))
     changed = change(after[broken])  # type: ignore[operator]
     after[broken] = before[broken] if changed == after[broken] else changed
-    assert any(broken in one for one in complaints(before, after, name, paths))
+    assert any(broken in one for one in table_differences(before, after, name, paths))
 
 
 def test_a_wrong_length_is_seen() -> None:
@@ -148,7 +148,7 @@ def test_a_wrong_length_is_seen() -> None:
     after = relocate(before, name, paths).files
     deletes = next(one for one in after if one.endswith("-deletes.parquet"))
     after[deletes] = after[deletes][:4] + b"\0" + after[deletes][4:]
-    assert any("file_size_in_bytes" in one for one in complaints(before, after, name, paths))
+    assert any("file_size_in_bytes" in one for one in table_differences(before, after, name, paths))
 
 
 def test_what_is_asked_and_answered_has_other_locations() -> None:

@@ -374,7 +374,7 @@ reason = "cannot count"
 def expected(tmp_path: Path, text: str, folder: Path) -> expectations.Expectations:
     path = tmp_path / "expected.toml"
     path.write_text(text)
-    return expectations.load(path, {vector.id for vector in vectors.load(folder)})
+    return expectations.load_deviations(path, {vector.id for vector in vectors.load(folder)})
 
 
 def test_a_run_with_exactly_the_known_deviations_is_conformant(tmp_path: Path, mini_vectors: Path) -> None:
@@ -421,16 +421,16 @@ def test_adapters_of_one_implementation_share_its_deviations_as_far_as_they_reac
 def test_the_deviations_of_a_folder_are_those_of_all_its_files(tmp_path: Path, mini_vectors: Path) -> None:
     ids = {vector.id for vector in vectors.load(mini_vectors)}
     with pytest.raises(UsageError, match="the folder has no"):
-        expectations.load(tmp_path, ids)
+        expectations.load_deviations(tmp_path, ids)
     for name, id_ in (("a", "mini-1"), ("b", "mini-2")):
         (tmp_path / f"{name}.toml").write_text(f'[[deviation]]\nengine="e"\nvectors=["{id_}"]\nreason="r"\n')
-    loaded = expectations.load(tmp_path, ids)
+    loaded = expectations.load_deviations(tmp_path, ids)
     assert [deviation.vectors for deviation in loaded.deviations] == [("mini-1",), ("mini-2",)]
     (tmp_path / "matrix.toml").write_text("[[cell]]\nconsumer = 'e'\n")
-    assert len(expectations.load(tmp_path, ids).deviations) == 2
+    assert len(expectations.load_deviations(tmp_path, ids).deviations) == 2
     (tmp_path / "c.toml").write_text("[[")
     with pytest.raises(UsageError, match=r"c\.toml: not known deviations"):
-        expectations.load(tmp_path, ids)
+        expectations.load_deviations(tmp_path, ids)
 
 
 def test_a_deviation_of_another_version_is_not_known(tmp_path: Path, mini_vectors: Path) -> None:

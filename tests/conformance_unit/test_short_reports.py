@@ -91,16 +91,16 @@ def test_a_difference_reports_only_what_changed() -> None:
         "1 no longer failing:",
         '    one · case-1: failed {"ok":5} -> passed',
     ]
-    assert [change.id for change in difference.changes(old, new) if change.is_regression] == ["case-0"]
+    assert [change.id for change in difference.changed_results(old, new) if change.is_regression] == ["case-0"]
 
 
 def test_another_wrong_answer_is_a_change_and_no_regression() -> None:
-    found = list(difference.changes(make_run("failed"), make_run("failed", got=6)))
+    found = list(difference.changed_results(make_run("failed"), make_run("failed", got=6)))
     assert [(change.id, change.is_regression) for change in found] == [("case-0", False)]
 
 
 def test_a_case_that_came_or_went_is_a_change() -> None:
-    assert [str(change) for change in difference.changes(make_run("none"), make_run("passed"))] == [
+    assert [str(change) for change in difference.changed_results(make_run("none"), make_run("passed"))] == [
         "one · case-0: none -> passed"
     ]
     assert list(difference.lines(make_run("passed"), make_run("passed"))) == ["no result changed"]

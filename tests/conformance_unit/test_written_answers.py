@@ -12,12 +12,12 @@ from shipped_vectors import shipped_vectors
 
 from conformance import vectors
 from conformance.engines.reference import adapter as reference
-from conformance.operations.protocol import Crashed, Ok, complaint
+from conformance.operations.protocol import Crashed, Ok, message_violation
 from conformance.operations.writing.written import OperationNumbers
 from conformance.runner.adapter_interface import Request
-from conformance.runner.judge import Outcome, Verdict, judge
+from conformance.runner.judge import Outcome, Verdict, judge_answer
 from conformance.runner.process import AdapterLimits, Process
-from conformance.runner.scratch_dir import clear, places
+from conformance.runner.scratch_dir import clear, table_folders
 from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
 
@@ -53,10 +53,10 @@ UPDATE = {"op": "update", "filter": {"type": "eq", "term": "id", "value": 1}, "s
 
 def verdict(asked: vectors.Vector, **changed: Any) -> Verdict:
     """The verdict on what the reference writes, its answer changed."""
-    with places([asked]) as (placed,):
+    with table_folders([asked]) as (placed,):
         answer = reference.operations()["table.write"](placed.args)
         assert isinstance(answer, dict)
-        return judge(placed, Ok({**answer, **changed}))
+        return judge_answer(placed, Ok({**answer, **changed}))
 
 
 def paths(found: Verdict) -> list[str]:
@@ -83,11 +83,11 @@ def test_rows_from_before_row_lineage_have_no_number_to_take_along(between: list
 
 def test_a_snapshot_that_is_reported_wrongly_is_found() -> None:
     asked = vector(ROWS, UPDATE)
-    with places([asked]) as (placed,):
+    with table_folders([asked]) as (placed,):
         answer = reference.operations()["table.write"](placed.args)
         assert isinstance(answer, dict)
         none, first, _ = answer["snapshots"]
-        found = judge(placed, Ok({**answer, "snapshots": [none, first, first]}))
+        found = judge_answer(placed, Ok({**answer, "snapshots": [none, first, first]}))
     assert found.outcome is Outcome.FAILED
     assert paths(found)[0] == "/states/2/rows"
 
@@ -111,7 +111,7 @@ def test_a_table_that_is_not_there_is_reported(tmp_path: Path) -> None:
     asked = vector(ROWS)
     place = str(tmp_path / "table")
     answer = Ok({"metadata": f"{place}/metadata/v1.metadata.json"})
-    found = judge(evolve(asked, args={**asked.args, "table": place}), answer)
+    found = judge_answer(evolve(asked, args={**asked.args, "table": place}), answer)
     assert (found.outcome, paths(found)) == (Outcome.FAILED, ["/table"])
 
 
@@ -133,7 +133,7 @@ def test_a_format_version_or_schema_that_differs_is_reported() -> None:
 
 def test_each_vector_has_a_place_of_its_own_and_nothing_is_left() -> None:
     asked = vector(ROWS)
-    with places([asked, asked]) as placed:
+    with table_folders([asked, asked]) as placed:
         first, second = (Path(one.args["table"]) for one in placed)
         assert first != second
         assert first.is_absolute()
@@ -146,7 +146,7 @@ def test_each_vector_has_a_place_of_its_own_and_nothing_is_left() -> None:
 
 def test_vectors_that_write_nothing_stay_as_they_are() -> None:
     other = SOME["hash"]
-    with places([other]) as placed:
+    with table_folders([other]) as placed:
         assert placed == (other,)
         clear(placed[0])
 
@@ -154,9 +154,9 @@ def test_vectors_that_write_nothing_stay_as_they_are() -> None:
 def test_a_request_names_a_place_and_a_vector_does_not() -> None:
     args = vector(ROWS).args
     request = {"seq": 1, "op": "table.write", "args": args}
-    assert complaint("table.write.args", args) is None
-    assert complaint("table.write.request", request) is not None
-    assert complaint("table.write.request", {**request, "args": {**args, "table": "/t"}}) is None
+    assert message_violation("table.write.args", args) is None
+    assert message_violation("table.write.request", request) is not None
+    assert message_violation("table.write.request", {**request, "args": {**args, "table": "/t"}}) is None
 
 
 def test_what_a_writer_began_before_it_died_is_removed_before_it_is_asked_again(tmp_path: Path) -> None:

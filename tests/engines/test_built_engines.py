@@ -49,21 +49,23 @@ GO = 'while [ "$1" != -o ]; do shift; done; mkdir -p "$(dirname "$2")" && echo p
 
 def test_the_locks_pin_the_versions_of_the_catalog() -> None:
     go, rust = find_engine("iceberg-go"), find_engine("iceberg-rust")
-    assert f"github.com/apache/iceberg-go v{go.version}\n" in (built.sources(go) / "go.mod").read_text("utf-8")
-    assert f"github.com/apache/iceberg-go v{go.version} h1:" in (built.sources(go) / "go.sum").read_text("utf-8")
-    wanted = tomllib.loads((built.sources(rust) / "Cargo.toml").read_text("utf-8"))["dependencies"]["iceberg"]
+    assert f"github.com/apache/iceberg-go v{go.version}\n" in (built.source_folder(go) / "go.mod").read_text("utf-8")
+    assert f"github.com/apache/iceberg-go v{go.version} h1:" in (built.source_folder(go) / "go.sum").read_text("utf-8")
+    wanted = tomllib.loads((built.source_folder(rust) / "Cargo.toml").read_text("utf-8"))["dependencies"]["iceberg"]
     assert wanted == f"={rust.version}"
-    locked = tomllib.loads((built.sources(rust) / "Cargo.lock").read_text("utf-8"))["package"]
+    locked = tomllib.loads((built.source_folder(rust) / "Cargo.lock").read_text("utf-8"))["package"]
     assert [one["version"] for one in locked if one["name"] == "iceberg"] == [rust.version]
 
 
 def test_the_locks_have_a_hash_for_everything_and_name_no_registry_but_the_public_one() -> None:
-    rust = tomllib.loads((built.sources(find_engine("iceberg-rust")) / "Cargo.lock").read_text("utf-8"))["package"]
+    rust = tomllib.loads((built.source_folder(find_engine("iceberg-rust")) / "Cargo.lock").read_text("utf-8"))[
+        "package"
+    ]
     fetched = [one for one in rust if "source" in one]
     assert len(fetched) == len(rust) - 1  # the program itself
     assert {one["source"] for one in fetched} == {"registry+https://github.com/rust-lang/crates.io-index"}
     assert all(re.fullmatch(r"[0-9a-f]{64}", one["checksum"]) for one in fetched)
-    sums = (built.sources(find_engine("iceberg-go")) / "go.sum").read_text("utf-8").splitlines()
+    sums = (built.source_folder(find_engine("iceberg-go")) / "go.sum").read_text("utf-8").splitlines()
     assert all(re.fullmatch(r"\S+ v\S+ h1:[A-Za-z0-9+/=]{44}", line) for line in sums)
 
 
@@ -71,7 +73,7 @@ def test_the_locks_have_a_hash_for_everything_and_name_no_registry_but_the_publi
 def test_the_oldest_compiler_that_is_taken_is_the_one_that_the_libraries_ask_for(engine: Engine) -> None:
     oldest = ".".join(map(str, built.TOOLCHAINS[engine.language].oldest))
     if engine.language == "go":
-        assert f"\ngo {oldest}\n" in (built.sources(engine) / "go.mod").read_text("utf-8")
+        assert f"\ngo {oldest}\n" in (built.source_folder(engine) / "go.mod").read_text("utf-8")
     else:  # crates state it in their manifests; iceberg 0.10.1 requires this version
         assert (engine.version, oldest) == ("0.10.1", "1.94")
 
@@ -147,7 +149,7 @@ def pinned_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "java").mkdir()
     digest = hashlib.sha256(b"jar").hexdigest()
     (tmp_path / "java" / built.JAR_LOCK).write_text(f"{digest}  a-1.jar\n", encoding="utf-8")
-    monkeypatch.setattr(built, "sources", lambda _: tmp_path / "java")
+    monkeypatch.setattr(built, "source_folder", lambda _: tmp_path / "java")
 
 
 @pytest.mark.usefixtures("pinned_jar")
@@ -200,9 +202,9 @@ def test_other_sources_are_another_build(tmp_path: Path, monkeypatch: pytest.Mon
     before = built.engine_build(engine)
     folder = tmp_path / "sources"
     folder.mkdir()
-    for file in built.sources(engine).iterdir():
+    for file in built.source_folder(engine).iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(built, "sources", lambda _: folder)
+    monkeypatch.setattr(built, "source_folder", lambda _: folder)
     assert built.engine_build(engine) == before
     (folder / "README.md").write_text("what is said of them is no source", encoding="utf-8")
     assert built.engine_build(engine) == before
@@ -364,8 +366,8 @@ def test_an_engine_whose_sources_changed_since_it_was_built_is_not_left_out_of_a
     changed = tmp_path / "changed"
     changed.mkdir()
     (changed / "main.go").write_text("package main", encoding="utf-8")
-    original = built.sources
-    monkeypatch.setattr(built, "sources", lambda one: changed if one.name == "iceberg-go" else original(one))
+    original = built.source_folder
+    monkeypatch.setattr(built, "source_folder", lambda one: changed if one.name == "iceberg-go" else original(one))
     (status,) = [one for one in list_engines() if one.label == "iceberg-go"]
     assert (status.installed, status.outdated) == (False, True)
     assert status.reason is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.engine_setup import EngineError, find_engine
-from conformance.engine_setup.built import sources
+from conformance.engine_setup.built import source_folder
 from conformance.engine_setup.catalog import catalog, lock_text
 
 LOCKS = [*catalog().locks]
@@ -42,7 +42,7 @@ def test_every_engine_has_an_adapter_and_a_lock_and_a_label_of_its_own() -> None
             assert (engine.folder / engine.adapter).is_file() if engine.language == "java" else not engine.adapter
             assert not engine.lock
             assert engine.large
-            assert sources(engine).is_dir()
+            assert source_folder(engine).is_dir()
             continue
         assert (engine.folder / engine.adapter).is_file()
         assert engine.lock in LOCKS
@@ -57,10 +57,12 @@ def test_every_server_has_a_lock_of_packages_or_of_jars_and_every_program_in_jav
         if server.lock:
             assert server.lock in LOCKS
             continue
-        rows = [line.split() for line in (sources(server) / "jars.lock").read_text().splitlines()]
+        rows = [line.split() for line in (source_folder(server) / "jars.lock").read_text().splitlines()]
         assert rows
         assert all(re.fullmatch(r"[0-9a-f]{64}", digest) and name.endswith(".jar") for digest, name in rows)
-        assert "://" not in (sources(server) / "pom.xml").read_text().replace("http://maven.apache.org/POM/4.0.0", "")
+        assert "://" not in (source_folder(server) / "pom.xml").read_text().replace(
+            "http://maven.apache.org/POM/4.0.0", ""
+        )
 
 
 @pytest.mark.parametrize("name", LOCKS)

@@ -15,8 +15,8 @@ from conformance.adapter_sdk.serve import perform
 from conformance.engines.reference import adapter as reference
 from conformance.operations.protocol import Ok, Refused
 from conformance.runner.adapter_interface import Request
-from conformance.runner.judge import Outcome, Verdict, judge
-from conformance.runner.scratch_dir import clear, places
+from conformance.runner.judge import Outcome, Verdict, judge_answer
+from conformance.runner.scratch_dir import clear, table_folders
 
 pytestmark = pytest.mark.engine
 
@@ -44,10 +44,10 @@ def verdicts(running: Running, name: str) -> dict[str, Verdict]:
     """The verdicts on the scripts that are chosen for an engine, in its first version."""
     process, _ = running(name)
     found = {}
-    with places(VECTORS[id_] for id_ in CHOSEN[name]) as asked:
+    with table_folders(VECTORS[id_] for id_ in CHOSEN[name]) as asked:
         answers = process.ask(Request(vector.operation.name, vector.args) for vector in asked)
         for vector, answer in zip(asked, answers, strict=True):
-            found[vector.id] = judge(vector, answer)
+            found[vector.id] = judge_answer(vector, answer)
             clear(vector)
             assert not Path(vector.args["table"]).parent.exists()
     return found

@@ -43,7 +43,7 @@ def test_what_is_not_reported_to_be_missing_is_what_the_adapter_has(place: int, 
     engine, rows = find_engine(name), table("operation")
     assert rows[0][place] == table("bug")[0][place + 1] == f"{name} {engine.version}"
     file, form = DECLARED[name]
-    declared = re.findall(form, (built.sources(engine) / file).read_text("utf-8"), flags=re.M)
+    declared = re.findall(form, (built.source_folder(engine) / file).read_text("utf-8"), flags=re.M)
     assert len(declared) == len(set(declared))
     fields = {row[0].strip("`"): re.split(r"[ :]", row[place])[0] for row in rows[1:]}
     assert set(fields.values()) == {"yes", "part", "no"}

@@ -15,7 +15,7 @@ import pytest
 from attrs import field, frozen
 
 from conformance.engine_setup.catalog import catalog
-from conformance.validator.writers import fingerprint, known, manifest_marks, program, suspect
+from conformance.validator.writers import fingerprint, known_marks, manifest_marks, program, suspect
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import read_manifest
 from spec_ref.single_value.binary import from_binary
@@ -266,7 +266,7 @@ def test_marks_report_the_records_of_a_schema_by_where_they_are() -> None:
 
 def test_known_marks_are_each_reported_once() -> None:
     for kind in ("manifest", "manifest-list"):
-        marks = [json.dumps(one["marks"], sort_keys=True) for one in known()[kind]]
+        marks = [json.dumps(one["marks"], sort_keys=True) for one in known_marks()[kind]]
         assert len(marks) == len(set(marks)) > 0
     assert program("parquet-mr version 1.16.0 (build 402c38)") == "parquet-mr"
     assert program("Polars (python) version 2.1.0 (build 7f)") == "Polars"

@@ -9,7 +9,7 @@ from patient import PATIENT
 
 from conformance.properties.relay import RelayEngine, Relays, run_relays
 from conformance.properties.relay_known import load_known
-from conformance.properties.relay_results import matrix
+from conformance.properties.relay_results import count_handovers
 from conformance.properties.script_maker import Size
 from conformance.runner.targets import named
 
@@ -29,6 +29,6 @@ def test_the_reference_and_pyiceberg_pass_tables_on(tmp_path: Path) -> None:
         relays = Relays(engines, load_known())
         found = run_relays(relays, 5, 4, WITHOUT, size=Size(columns=3, operations=6), keep=tmp_path)
     assert [(one.failure, one.steps) for one in found.counterexamples] == []
-    counts = matrix(found.handovers, list(engines))
+    counts = count_handovers(found.handovers, list(engines))
     assert counts["reference", "pyiceberg"]["done"]
     assert counts["pyiceberg", "reference"]["done"]

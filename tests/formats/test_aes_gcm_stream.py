@@ -15,8 +15,8 @@ from spec_ref.core.errors import SpecError
 from spec_ref.encodings.aes_gcm_stream import (
     StreamKey,
     StreamLayout,
+    block_layout,
     check_nonces,
-    layout,
     open_stream,
     read_stream,
     write_header,
@@ -227,14 +227,14 @@ def test_a_block_length_out_of_range_is_not_written(block_length: int) -> None:
 
 
 def test_a_block_has_an_index_of_31_bits() -> None:
-    assert layout(8 + 29 * (1 << 31), 1) == StreamLayout(8 + 29 * (1 << 31), 1)
+    assert block_layout(8 + 29 * (1 << 31), 1) == StreamLayout(8 + 29 * (1 << 31), 1)
     with pytest.raises(SpecError, match="GCM004"):
-        layout(8 + 29 * ((1 << 31) + 1), 1)
+        block_layout(8 + 29 * ((1 << 31) + 1), 1)
 
 
 def test_a_length_without_room_for_a_header_is_refused() -> None:
     with pytest.raises(SpecError, match="GCM001"):
-        layout(7, 1)
+        block_layout(7, 1)
 
 
 def test_a_secret_key_is_in_no_text() -> None:

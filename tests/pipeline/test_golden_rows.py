@@ -22,14 +22,15 @@ from spec_ref.core.errors import SpecError
 def tables() -> dict[str, Table]:
     golden_tables.materialize()
     return {
-        name: load_table(f"{PLACE}/{name}/{golden_tables.index(name)['metadata']}") for name in golden_tables.names()
+        name: load_table(f"{PLACE}/{name}/{golden_tables.index(name)['metadata']}")
+        for name in golden_tables.table_names()
     }
 
 
 def states() -> list[Any]:
     return [
         pytest.param(name, state, id=f"{name}-{state['label']}".replace(" ", "-"))
-        for name in golden_tables.names()
+        for name in golden_tables.table_names()
         for state in golden_tables.index(name).get("states", [])
     ]
 

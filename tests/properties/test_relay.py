@@ -21,7 +21,7 @@ from conformance.properties import relay_known
 from conformance.properties.errors import Broken
 from conformance.properties.relay import RelayEngine, Relays, run_relays
 from conformance.properties.relay_known import KnownRelay, load_known
-from conformance.properties.relay_results import Handover, RelayResults, Step, matrix, read_relay, save_relay
+from conformance.properties.relay_results import Handover, RelayResults, Step, count_handovers, read_relay, save_relay
 from conformance.properties.relay_table import SharedTable, Version
 from conformance.properties.script_maker import Size
 from conformance.reports.relay_page import render
@@ -71,7 +71,7 @@ def test_engines_that_are_right_pass_tables_on(tmp_path: Path) -> None:
     found = run(relays(engine("a"), engine("b")), tmp_path)
     assert found.counterexamples == ()
     assert found.scripts == 2
-    counts = matrix(found.handovers, ["a", "b"])
+    counts = count_handovers(found.handovers, ["a", "b"])
     assert all(counts[pair]["done"] for pair in (("a", "b"), ("b", "a")))
     assert {one.outcome for one in found.handovers} == {"done"}
 
@@ -388,7 +388,7 @@ def test_steps_are_counted_by_who_was_before() -> None:
         Handover("b", "a", "delete", "breaks DEL011", known="a-known"),
         Handover("b", "a", "delete", "refused"),
     ]
-    counts = matrix(handovers, ["a", "b"])
+    counts = count_handovers(handovers, ["a", "b"])
     assert counts["a", "b"] == {"done": 1}
     assert counts["b", "a"] == {"failed": 1, "known": 1, "refused": 1}
     assert counts["a", "a"] == {}

@@ -8,7 +8,7 @@ import re
 import pytest
 from planted_faults import PLANTED, Planted
 
-from conformance.races.operations import READER, Planned, operations
+from conformance.races.operations import READER, Planned, racing_changes
 from conformance.races.rows import RowModel
 from conformance.races.simulator import Simulator
 from conformance.races.state import SharedState
@@ -27,7 +27,7 @@ def race(planted: Planted) -> Simulator:
     fixture = FIXTURES[planted.fixture]
     planned: list[Planned] = []
     for writer, name in enumerate(planted.changes):
-        known = [*operations(fixture, planted.version, writer), READER]
+        known = [*racing_changes(fixture, planted.version, writer), READER]
         planned += [one for one in known if one.name == name]
     assert [one.name for one in planned] == list(planted.changes)
     most = planted.max_faults if planted.faults else 0

@@ -10,7 +10,7 @@ from attrs import evolve
 from conformance.operations.commits.fixtures import LOCATION, empty_table
 from conformance.races import suites
 from conformance.races.fixture_kit import DATA_FILES
-from conformance.races.operations import operations
+from conformance.races.operations import racing_changes
 from conformance.races.setup import build_state
 from conformance.races.simulator import Simulator
 from conformance.races.state import Fault, Placed, SharedState
@@ -24,14 +24,14 @@ from spec_ref.commits.tables import TableKind, next_version
 def test_two_appends_of_two_steps_have_all_their_orders() -> None:
     # Each reads the pointer and swaps it. In 2 of the 6 orders nobody has to try again; in the others the loser reads
     # the pointer to learn what became of its swap, reads it for its second attempt, and swaps.
-    explored = suites.play(Race(2, "metastore", ("fast-append", "fast-append"))).explored
+    explored = suites.explore_schedules(Race(2, "metastore", ("fast-append", "fast-append"))).explored
     assert explored.schedules == 6
     assert explored.outcomes == {("committed", "committed"): 6}
     assert explored.found == ()
 
 
 def test_a_conflict_is_an_outcome_of_some_orders_alone() -> None:
-    explored = suites.play(Race(2, "metastore", ("delete-file", "rewrite"))).explored
+    explored = suites.explore_schedules(Race(2, "metastore", ("delete-file", "rewrite"))).explored
     assert set(explored.outcomes) == {("committed", "CommitConflict"), ("CommitConflict", "committed")}
     assert sum(explored.outcomes.values()) == explored.schedules
 
@@ -40,8 +40,8 @@ def test_a_conflict_is_an_outcome_of_some_orders_alone() -> None:
 @pytest.mark.parametrize("fault", ALL_FAULTS)
 def test_each_kind_of_fault_makes_more_schedules(table: str, fault: str) -> None:
     changes = ("fast-append", "fast-append")
-    sound = suites.play(Race(2, table, changes)).explored
-    faulty = suites.play(Race(2, table, changes, (fault,), 1)).explored
+    sound = suites.explore_schedules(Race(2, table, changes)).explored
+    faulty = suites.explore_schedules(Race(2, table, changes, (fault,), 1)).explored
     assert faulty.found == ()
     assert faulty.schedules > sound.schedules
     if fault == "crash":
@@ -50,14 +50,14 @@ def test_each_kind_of_fault_makes_more_schedules(table: str, fault: str) -> None
 
 @pytest.mark.parametrize("version", suites.VERSIONS)
 def test_every_pair_of_changes_is_sound_on_both_kinds_of_tables(version: int) -> None:
-    played = [suites.play(race) for race in suites.pairs([version], suites.TABLES)]
-    names = len(suites.names(version))
+    played = [suites.explore_schedules(race) for race in suites.pairs([version], suites.TABLES)]
+    names = len(suites.change_names(version))
     assert len(played) == names * (names + 1)
     assert [(str(one.race), one.explored.found) for one in played if one.explored.found] == []
 
 
 def test_readers_see_whole_snapshots_while_others_commit_and_expire() -> None:
-    played = [suites.play(race) for race in suites.readers([2], ["metastore"])]
+    played = [suites.explore_schedules(race) for race in suites.reader_races([2], ["metastore"])]
     assert [(str(one.race), one.explored.found) for one in played if one.explored.found] == []
     expiring = next(one for one in played if one.race.changes == ("append", "expire", "read"))
     assert any(outcome[2] == "MissingFile" for outcome in expiring.explored.outcomes)
@@ -66,7 +66,7 @@ def test_readers_see_whole_snapshots_while_others_commit_and_expire() -> None:
 
 @pytest.mark.parametrize("changes", [("append", "append", "append"), ("append", "rewrite", "delete-file")])
 def test_three_writers_are_sound(changes: tuple[str, ...]) -> None:
-    explored = suites.play(Race(3, "metastore", changes)).explored
+    explored = suites.explore_schedules(Race(3, "metastore", changes)).explored
     assert explored.found == ()
     assert explored.schedules > math.factorial(3)  # steps interleave: more orders than those of whole writers
 
@@ -74,7 +74,7 @@ def test_three_writers_are_sound(changes: tuple[str, ...]) -> None:
 def test_two_faults_at_once_are_borne() -> None:
     faults = ("stale", "lost-reply", "late", "duplicate")
     for table in suites.TABLES:
-        explored = suites.play(Race(3, table, ("fast-append", "delete-file"), faults, 2)).explored
+        explored = suites.explore_schedules(Race(3, table, ("fast-append", "delete-file"), faults, 2)).explored
         assert explored.found == ()
 
 
@@ -103,7 +103,8 @@ def _cleaning(table: TableKind, names: tuple[str, ...], faults: tuple[Fault, ...
     """A race on a table that deletes old metadata at once."""
     changes = (CreateTable(empty_table(2, LOCATION, CLEANING)), *PARTITIONED.make(2)[1:])
     planned = [
-        next(one for one in operations(PARTITIONED, 2, writer) if one.name == name) for writer, name in enumerate(names)
+        next(one for one in racing_changes(PARTITIONED, 2, writer) if one.name == name)
+        for writer, name in enumerate(names)
     ]
     return Simulator(build_state(changes, table, DATA_FILES), planned, faults, 1)
 

@@ -112,7 +112,7 @@ def test_a_deviation_is_not_at_an_open_point(facts: Facts) -> None:
 
 
 def test_what_ships_is_fair(facts: Facts) -> None:
-    assert list(problems(expectations.load(expectations.SHIPPED, facts.vectors).deviations, facts)) == []
+    assert list(problems(expectations.load_deviations(expectations.SHIPPED, facts.vectors).deviations, facts)) == []
 
 
 def test_ids_are_unique(facts: Facts) -> None:

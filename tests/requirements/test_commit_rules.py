@@ -162,19 +162,19 @@ def test_names_of_metadata_files_have_the_next_version(table: Table) -> None:  #
 
 
 def test_a_metastore_swaps_the_pointer_or_the_writer_begins_again() -> None:  # OCC012
-    explored = suites.play(Race(2, "metastore", ("fast-append", "fast-append"))).explored
+    explored = suites.explore_schedules(Race(2, "metastore", ("fast-append", "fast-append"))).explored
     assert explored.outcomes == {("committed", "committed"): explored.schedules}
     assert explored.found == ()
 
 
 def test_a_reader_keeps_what_it_loaded() -> None:  # OCC002
-    explored = suites.play(Race(2, "metastore", ("append", "overwrite", "read"))).explored
+    explored = suites.explore_schedules(Race(2, "metastore", ("append", "overwrite", "read"))).explored
     assert explored.found == ()
     assert {outcome[2] for outcome in explored.outcomes} == {"committed"}
 
 
 def test_branches_have_row_ids_of_their_own() -> None:  # LIN016
-    explored = suites.play(Race(3, "metastore", ("append-to-branch", "fast-append"))).explored
+    explored = suites.explore_schedules(Race(3, "metastore", ("append-to-branch", "fast-append"))).explored
     assert explored.found == ()
     assert explored.schedules > 1
 

@@ -80,7 +80,7 @@ def test_a_deviation_is_from_the_requirements_that_it_names_or_that_its_vectors_
 
 def test_every_deviation_is_reported_of(loaded: Any) -> None:
     proofs = {vector.id: frozenset(vector.requirements) for vector in loaded}
-    every = expectations.load(expectations.SHIPPED, set(proofs)).deviations
+    every = expectations.load_deviations(expectations.SHIPPED, set(proofs)).deviations
     assert all(one.requirements for one in every)
     code = every[0].requirements[0]
     shown = dict(deviations(register()[code], [vector for vector in loaded if code in vector.requirements]))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.operations.commits.fixtures import empty_table
-from conformance.validator.diff import changes
+from conformance.validator.diff import forbidden_changes
 from spec_ref.checks.findings import Severity
 from spec_ref.table_metadata import read_metadata, write_metadata
 
@@ -44,5 +44,5 @@ def with_schema(new: dict[str, Any], column: dict[str, Any], last: int = 10) -> 
 def test_what_later_versions_may_not_change_is_reported(change: Callable[[Any], Any], codes: set[str]) -> None:
     old, new = document(), document()
     change(new)
-    found = changes(read_metadata(old), read_metadata(new), "old", "new")
+    found = forbidden_changes(read_metadata(old), read_metadata(new), "old", "new")
     assert {one.requirement for one in found if one.severity is Severity.ERROR} == codes

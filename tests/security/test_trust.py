@@ -32,10 +32,10 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def served(_bucket: str, _settings: dict[str, str]) -> fs.FileSystem:
         return fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
 
-    object_stores.open_store.cache_clear()
+    object_stores.open_file_system.cache_clear()
     monkeypatch.setitem(object_stores.STORES, "s3", served)
     yield tmp_path
-    object_stores.open_store.cache_clear()
+    object_stores.open_file_system.cache_clear()
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from spec_ref.table_metadata.files import (
 )
 from spec_ref.table_metadata.legacy_json import (
     LegacyContent,
-    partition_values,
     read_content_file,
+    read_partition_tuple,
     read_scan_task,
 )
 
@@ -97,7 +97,7 @@ def test_the_examples_of_the_removed_sections_are_read() -> None:
     assert file.upper_bounds == {3: b"\x05\0\0\0", 4: b"\x0a\0\0\0"}
     task = read_scan_task(TASK)
     type_ = task.spec.partition_type(task.schema)
-    assert partition_values(file, type_) == {1000: 1}
+    assert read_partition_tuple(file, type_) == {1000: 1}
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_partition_values_are_of_the_types_of_the_spec() -> None:
     type_ = t.StructType((t.NestedField(1000, "p", False, t.INT, None, None, None),))
     for partition in ({"1000": "x"}, [1]):
         with pytest.raises(SpecError):
-            partition_values(read_content_file({**CONTENT_FILE, "partition": partition}), type_)
+            read_partition_tuple(read_content_file({**CONTENT_FILE, "partition": partition}), type_)

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.reports.validation import finding_json
 from conformance.rules import registry
-from conformance.validator.advice import AdviceKind, advice, check_advice, known
+from conformance.validator.advice import AdviceKind, advice, advice_rows, check_advice
 from conformance.validator.context import Level
 from conformance.validator.run import Snapshots
 from conformance.vectors.golden_tables import materialize
@@ -72,23 +72,23 @@ KINDS = [
 
 def test_every_check_has_advice_and_every_pattern_a_check() -> None:
     first = {
-        check: next(row for row in known() if any(fnmatchcase(check, one) for one in row.patterns))
+        check: next(row for row in advice_rows() if any(fnmatchcase(check, one) for one in row.patterns))
         for check in registry()
     }
     assert [check for check, row in first.items() if row.patterns == ("*",)] == []
     unused = [
         pattern
-        for row in known()[:-1]
+        for row in advice_rows()[:-1]
         for pattern in row.patterns
         if not any(row is mine and fnmatchcase(check, pattern) for check, mine in first.items())
     ]
     assert unused == []
-    assert known()[-1].patterns == ("*",)
+    assert advice_rows()[-1].patterns == ("*",)
     assert all(advice(code).text for code in register())
 
 
 def test_advice_that_changes_a_table_names_a_command_and_its_risk() -> None:
-    for row in known():
+    for row in advice_rows():
         one = row.advice
         assert one.text.endswith("."), one
         assert len(one.text) <= 300, one
@@ -112,7 +112,9 @@ def test_the_owner_of_a_table_can_act_on_errors_and_warnings() -> None:
 
 
 def test_spark_procedures_exist() -> None:
-    named = {name for row in known() for name in re.findall(r"CALL catalog\.system\.(\w+)", row.advice.spark or "")}
+    named = {
+        name for row in advice_rows() for name in re.findall(r"CALL catalog\.system\.(\w+)", row.advice.spark or "")
+    }
     assert named == PROCEDURES
 
 

@@ -14,7 +14,7 @@ from conformance.core.json_types import JsonObject
 from conformance.rules import registry
 from conformance.table_io.tables import metadata_location
 from conformance.validator.context import Level
-from conformance.validator.diff import changes, compare
+from conformance.validator.diff import compare, forbidden_changes
 from conformance.validator.local import Local
 from conformance.validator.run import validate
 from conformance.vectors.golden_places import PLACE
@@ -37,7 +37,7 @@ def metadata() -> JsonObject:
 
 
 def found(old: JsonObject, new: JsonObject) -> set[str]:
-    findings = changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), "old", "new")
+    findings = forbidden_changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), "old", "new")
     return {finding.requirement for finding in findings if finding.severity is Severity.ERROR}
 
 
@@ -79,7 +79,9 @@ def test_a_logged_file_has_its_place_and_not_its_name(metadata: JsonObject) -> N
     new["metadata-log"] = [{"timestamp-ms": 1, "metadata-file": "file:///t/v1.metadata.json"}]
 
     def finding_requirements(old_file: str) -> list[str]:
-        made = changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), old_file, "/t/v2")
+        made = forbidden_changes(
+            read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), old_file, "/t/v2"
+        )
         return [finding.requirement for finding in made]
 
     assert finding_requirements("/t/v1.metadata.json") == []
@@ -92,7 +94,7 @@ def test_an_optional_column_that_became_required_is_tolerated(metadata: JsonObje
     new = copy.deepcopy(old)
     changed = {**old["schemas"][0], "schema-id": 9, "fields": [{**first, "required": True}, *others]}
     new["schemas"].append(changed)
-    findings = list(changes(read_metadata(copy.deepcopy(old)), read_metadata(new), "old", "new"))
+    findings = list(forbidden_changes(read_metadata(copy.deepcopy(old)), read_metadata(new), "old", "new"))
     assert [(one.requirement, one.severity) for one in findings] == [("EVO001", Severity.TOLERATED)]
     new["schemas"][-1]["fields"][0]["required"] = False
     assert found(old, new) == set()
@@ -216,7 +218,7 @@ def test_what_may_not_change_is_reported(name: str, metadata: JsonObject) -> Non
     check = check_id(*expected.split())
     new = copy.deepcopy(metadata)
     change(new)
-    made = list(changes(read_metadata(copy.deepcopy(metadata)), read_metadata(new), "old", "new"))
+    made = list(forbidden_changes(read_metadata(copy.deepcopy(metadata)), read_metadata(new), "old", "new"))
     assert (check, registry()[check].severity) in {(one.check, one.severity) for one in made}
 
 
@@ -269,7 +271,7 @@ def test_a_list_element_that_became_required_is_reported(metadata: JsonObject) -
         return {**first, "schema-id": schema_id, "fields": fields}
 
     old = {**metadata, "last-column-id": 81, "schemas": [of(False, first["schema-id"])]}
-    made = changes(
+    made = forbidden_changes(
         read_metadata(copy.deepcopy(old)),
         read_metadata({**old, "schemas": [*old["schemas"], of(True, 9)]}),
         "old",
@@ -370,7 +372,7 @@ def test_a_tag_whose_snapshot_expired_is_reported(metadata: JsonObject) -> None:
     old["refs"]["first"] = {"snapshot-id": old["snapshots"][0]["snapshot-id"], "type": "tag"}
     new = copy.deepcopy(old)
     del new["snapshots"][0]
-    made = changes(read_metadata(old), read_metadata(new), "old", "new")
+    made = forbidden_changes(read_metadata(old), read_metadata(new), "old", "new")
     assert [one.check for one in made] == ["ref-snapshot-id-snapshot-vanished"]
 
 

@@ -121,10 +121,10 @@ def test_what_was_left_out_before_an_upgrade_alarms_nobody() -> None:
 
 
 def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
-    assert {one.check for one in tolerated.known()} <= set(registry())
-    (row,) = [one for one in tolerated.known() if one.check == "data-file-equality-ids-wrong-type"]
+    assert {one.check for one in tolerated.tolerances()} <= set(registry())
+    (row,) = [one for one in tolerated.tolerances() if one.check == "data-file-equality-ids-wrong-type"]
     assert row.evidence
-    assert all(one.otherwise and not one.otherwise.endswith(".") for one in tolerated.known())
+    assert all(one.otherwise and not one.otherwise.endswith(".") for one in tolerated.tolerances())
 
     def found(value: str) -> Finding:
         path = "/avro.schema/data_file/equality_ids"

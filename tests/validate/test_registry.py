@@ -14,7 +14,7 @@ import attrs
 import pytest
 
 from conformance import rules
-from conformance.cli.explain import find
+from conformance.cli.explain import find_requirement
 from conformance.core.failures import UsageError
 from conformance.reports import validation as rendering
 from conformance.reports.validation import ValidationResult
@@ -56,7 +56,7 @@ def test_retired_ids_are_of_no_check_and_may_still_be_selected() -> None:
     assert rules.retired().keys() & registry().keys() == set()
     assert all(reason.endswith(".") for reason in rules.retired().values())
     with pytest.raises(UsageError, match="is retired"):
-        find("data-file-content-null")
+        find_requirement("data-file-content-null")
     assert finding_filter(("sort-order-parts",), ("data-file-content-null",), "error", None).select == (
         "sort-order-parts",
     )

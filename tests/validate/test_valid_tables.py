@@ -10,12 +10,12 @@ from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
 from conformance.vectors.golden_places import PLACE
-from conformance.vectors.golden_tables import index, materialize, names
+from conformance.vectors.golden_tables import index, materialize, table_names
 from spec_ref.checks.findings import Severity
 from spec_ref.encodings import random_access_bytes
 from tools.grid.workbench import Workbench
 
-WRITTEN = [name for name in names() if "engine" in index(name)]
+WRITTEN = [name for name in table_names() if "engine" in index(name)]
 """Those that engines wrote; others are derived for planning, and have no files."""
 
 BROKEN = "broken-"

@@ -21,7 +21,7 @@ from conformance.validator.local import Local
 from conformance.validator.remote import Remote
 from conformance.validator.run import Snapshots, Unreadable, validate
 from conformance.vectors.golden_places import PLACE
-from conformance.vectors.golden_tables import index, materialize, names
+from conformance.vectors.golden_tables import index, materialize, table_names
 from tests.validate.corruptions.statistics import PARTITIONED, partition_statistics
 from tools.grid.workbench import Workbench
 
@@ -35,7 +35,11 @@ SECONDS = 12.0
 
 
 def test_spark_and_this_machine_find_the_same(store: socket.socket, tmp_path: Path) -> None:
-    wanted = [name for name in names() if "engine" in index(name)] if os.environ.get("VALIDATE_SPARK") == "all" else FEW
+    wanted = (
+        [name for name in table_names() if "engine" in index(name)]
+        if os.environ.get("VALIDATE_SPARK") == "all"
+        else FEW
+    )
     materialize([*wanted, TABLE])
     made = _with_partition_statistics(tmp_path)
     stalled = stalled_table(tmp_path)

@@ -15,8 +15,8 @@ from conformance.vectors.awkward_values import (
     CoverageCell,
     Explanation,
     awkward_values,
-    complaints,
     covered_cells,
+    uncovered_cells,
 )
 from conformance.vectors.lint import uncovered_values
 from tools.derive import awkward
@@ -34,15 +34,15 @@ def test_no_cell_of_the_vectors_is_missing() -> None:
 
 def test_a_cell_that_no_vector_covers_is_listed() -> None:
     table = evolve(awkward_values(), operations={"hash": ("boolean",)}, explained=())
-    assert complaints([hashed("boolean", True)], table) == ["no vector covers hash / boolean / false"]
-    assert complaints([hashed("boolean", True), hashed("boolean", False)], table) == []
+    assert uncovered_cells([hashed("boolean", True)], table) == ["no vector covers hash / boolean / false"]
+    assert uncovered_cells([hashed("boolean", True), hashed("boolean", False)], table) == []
 
 
 def test_a_reason_explains_a_cell_and_has_to_explain_one() -> None:
     reason = Explanation(re.compile("hash / boolean / false"), "a reason")
     table = evolve(awkward_values(), operations={"hash": ("boolean",)}, explained=(reason,))
-    assert complaints([hashed("boolean", True)], table) == []
-    assert complaints([hashed("boolean", True), hashed("boolean", False)], table) == [
+    assert uncovered_cells([hashed("boolean", True)], table) == []
+    assert uncovered_cells([hashed("boolean", True), hashed("boolean", False)], table) == [
         "the reason for 'hash / boolean / false' is not needed: every cell is covered"
     ]
 

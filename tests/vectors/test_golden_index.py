@@ -13,11 +13,11 @@ from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
 from conformance.vectors import shipped, vector_files
 from conformance.vectors.golden_places import FOLDER, PLACE
-from conformance.vectors.golden_tables import INDEX, index, names
+from conformance.vectors.golden_tables import INDEX, index, table_names
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import read_metadata
 
-NAMES = names()
+NAMES = table_names()
 LINEAGE = {"_row_id": "long", "_last_updated_sequence_number": "long"}
 WITH_STATES = [name for name in NAMES if "states" in index(name)]
 LARGEST = 200_000

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.operations.table_metadata.comparators import field_ids
+from conformance.operations.table_metadata.comparators import field_id_places
 from spec_ref.core.records import field_rules
 from spec_ref.table_metadata import TableMetadata
 
@@ -157,8 +157,8 @@ def test_new_ids_are_higher_than_any_that_was_given() -> None:
         answer = row["expect"].get("ok")
         if answer is None:
             continue
-        before = {holder[key] for holder, key in field_ids(row["args"]["schema"]["fields"])}
-        after = [holder[key] for holder, key in field_ids(answer["fields"])]
+        before = {holder[key] for holder, key in field_id_places(row["args"]["schema"]["fields"])}
+        after = [holder[key] for holder, key in field_id_places(answer["fields"])]
         assert len(after) == len(set(after)), row["id"]
         assert all(found in before or found > row["args"]["last_column_id"] for found in after), row["id"]
         assert answer["last-column-id"] >= max([row["args"]["last_column_id"], *after])

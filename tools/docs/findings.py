@@ -41,7 +41,7 @@ def all_vectors() -> dict[str, Vector]:
 @cache
 def deviations() -> tuple[Deviation, ...]:
     """Return the known deviations."""
-    return expectations.load(expectations.SHIPPED, all_vectors()).deviations
+    return expectations.load_deviations(expectations.SHIPPED, all_vectors()).deviations
 
 
 @cache

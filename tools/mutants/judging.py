@@ -109,8 +109,8 @@ class Judges:
         """Whether a vector passes; with ``first``, only its first permitted outcome counts."""
         from conformance.operations.protocol import Ok, Refused, Unsupported
         from conformance.operations.registry import OPERATIONS
-        from conformance.runner.judge import Outcome, judge
-        from conformance.runner.scratch_dir import places
+        from conformance.runner.judge import Outcome, judge_answer
+        from conformance.runner.scratch_dir import table_folders
 
         path, content, row = self.preloaded.rows[name]
         if first:
@@ -118,7 +118,7 @@ class Judges:
         vector = self.load._vector(Path(path), content, OPERATIONS[content["operation"]], row)
         from conformance.adapter_sdk.serve import encode_answer, perform
 
-        with places([vector]) as (placed,):
+        with table_folders([vector]) as (placed,):
             answer = perform(self.operations, placed.operation.name, placed.args, self.refusals)
             answer = json.loads(encode_answer({"seq": 0, **answer}))  # in the form that the protocol transports
             if "ok" in answer:
@@ -127,7 +127,7 @@ class Judges:
                 given = Refused(answer["error"]["kind"], answer["error"]["message"])
             else:
                 given = Unsupported(answer["unsupported"])
-            return judge(placed, given).outcome is Outcome.PASSED
+            return judge_answer(placed, given).outcome is Outcome.PASSED
 
     def checks(self, kind: str) -> dict[str, Callable[[], bool]]:
         """Return the checks of a kind, by name."""
@@ -169,7 +169,7 @@ def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
     from conformance.validator.local import Local
     from conformance.validator.run import Snapshots, validate
     from conformance.vectors.golden_places import PLACE
-    from conformance.vectors.golden_tables import index, names
+    from conformance.vectors.golden_tables import index, table_names
     from spec_ref.checks.findings import Severity
 
     def is_reported(name: str) -> bool:
@@ -177,7 +177,7 @@ def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
         errors = [one for one in report.findings if one.severity is Severity.ERROR]
         return bool(errors) == name.startswith("broken-")
 
-    return {name: lambda name=name: is_reported(name) for name in names() if "engine" in index(name)}  # type: ignore[misc]
+    return {name: lambda name=name: is_reported(name) for name in table_names() if "engine" in index(name)}  # type: ignore[misc]
 
 
 def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:
@@ -185,12 +185,12 @@ def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:
     from conformance.races import suites
 
     def sound(race: Any) -> bool:
-        return not suites.play(race).explored.found
+        return not suites.explore_schedules(race).explored.found
 
     races = [
         *suites.pairs(suites.VERSIONS, ("metastore",)),
         *suites.pairs((2,), ("file-system",), max_faults=1),
-        *suites.readers((2, 3), ("metastore",)),
+        *suites.reader_races((2, 3), ("metastore",)),
     ]
     return {str(race): lambda race=race: sound(race) for race in races}  # type: ignore[misc]
 

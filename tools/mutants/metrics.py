@@ -256,11 +256,11 @@ def _units() -> bool:
     """Check that times stored in a coarser or finer unit are converted to the unit of the column."""
     import pyarrow as pa
 
-    from spec_ref.columnar.manifests.computed_metrics import comparable
+    from spec_ref.columnar.manifests.computed_metrics import comparable_array
     from spec_ref.data_types.types import TIMESTAMP
 
     stored = ((pa.timestamp("ms"), 7, 7000), (pa.timestamp("us"), 7, 7), (pa.timestamp("ns"), -1, -1))
-    return all(comparable(TIMESTAMP, pa.array([n], type_)).to_pylist() == [m] for type_, n, m in stored)
+    return all(comparable_array(TIMESTAMP, pa.array([n], type_)).to_pylist() == [m] for type_, n, m in stored)
 
 
 def metrics() -> dict[str, Check]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from conformance.races.operations import operations
+from conformance.races.operations import racing_changes
 from conformance.races.state import SharedState
 from conformance.races.suites import DEFAULT_FIXTURE, TABLES
 from conformance.races.table_fixtures import FIXTURES
@@ -118,7 +118,9 @@ def subject(table: str, name: str) -> Subject:
     """
     fixture = FIXTURES[DEFAULT_FIXTURE]
     shared: SharedState = fixture.state(VERSION, TABLES[table])
-    mine, others = (next(one for one in operations(fixture, VERSION, writer) if one.name == name) for writer in (0, 1))
+    mine, others = (
+        next(one for one in racing_changes(fixture, VERSION, writer) if one.name == name) for writer in (0, 1)
+    )
     before = shared.files[shared.pointer or ""]
     after, files = _applied(others.change, shared)
     replaced = evolve(before, table_uuid="00000000-0000-4000-8000-00000000beef")

@@ -135,12 +135,12 @@ def manifest_list_form(args: Form, expected: Form, got: Form) -> Differences:
 # Written files
 
 
-def manifest_file(args: Form, expected: str, got: str) -> Differences:
+def written_manifest(args: Form, expected: str, got: str) -> Differences:
     """Check that a written manifest follows every rule that binds writers, and compare its content."""
     return _differences(_written(_manifest, args, expected, ours=True), _written(_manifest, args, got))
 
 
-def manifest_list_file(args: Form, expected: str, got: str) -> Differences:
+def written_manifest_list(args: Form, expected: str, got: str) -> Differences:
     """Check and compare a written manifest list, like `manifest_file`."""
     return _differences(_written(_list, args, expected, ours=True), _written(_list, args, got))
 
@@ -210,10 +210,10 @@ def _list(args: Form, data: bytes) -> Form:
 
 COMPARATORS: dict[str, Comparator] = {
     "manifest.read": manifest_form,
-    "manifest.write": manifest_file,
+    "manifest.write": written_manifest,
     "manifest.check": unordered(),
     "manifest-list.read": manifest_list_form,
-    "manifest-list.write": manifest_list_file,
+    "manifest-list.write": written_manifest_list,
     "manifest-list.check": unordered(),
 }
 """The comparator of each operation."""

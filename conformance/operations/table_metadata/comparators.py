@@ -156,7 +156,7 @@ def _without_implied(document: Any) -> Any:
 # Evolution: new ids are compared by position, as a writer may choose any unused ids.
 
 
-def field_ids(fields: Any) -> Iterator[tuple[Form, str]]:
+def field_id_places(fields: Any) -> Iterator[tuple[Form, str]]:
     """Yield the places of the ids of fields, elements, keys and values, in the order of the schema."""
     for field in fields:
         yield field, "id"
@@ -170,7 +170,7 @@ def _nested_ids(type_: Any) -> Iterator[tuple[Form, str]]:
     for name in ("element", "key", "value"):
         yield from _nested_ids(type_.get(name))
     if "fields" in type_:
-        yield from field_ids(type_["fields"])
+        yield from field_id_places(type_["fields"])
 
 
 def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
@@ -195,7 +195,7 @@ def evolved_schema(args: Form, expected: Any, got: Any) -> Differences:
 
     def form(answer: Form) -> Form:
         fields = _compact(_fields(answer["fields"]))
-        last = _highest(answer["last-column-id"], list(field_ids(fields)), args["last_column_id"])
+        last = _highest(answer["last-column-id"], list(field_id_places(fields)), args["last_column_id"])
         return {"fields": fields, "last-column-id": last}
 
     return _differences(form(expected), form(got))

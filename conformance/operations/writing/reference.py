@@ -13,7 +13,7 @@ from conformance.adapter_sdk.serve import Arguments, Invalid
 from conformance.core.failures import NotExamined
 from conformance.core.json_types import Json
 from conformance.operations.forms import FAST, Functions, functions
-from conformance.operations.protocol import complaint
+from conformance.operations.protocol import message_violation
 from conformance.operations.table_metadata.changes import column_changes
 from conformance.operations.writing.literals import read_literal
 from conformance.table_io.stores import RegisteredTable
@@ -308,7 +308,7 @@ def _check_operations(given: Sequence[Json], *, new: bool) -> None:
             )
         if (name == "create") != (new and index == 0):
             raise Invalid(f"{place}: create is the first operation on a new table, and no other")
-        wrong = complaint(f"script.{name}", operation)
+        wrong = message_violation(f"script.{name}", operation)
         if wrong is not None:
             raise Invalid(f"{place}{'' if wrong.startswith('/') else ': '}{wrong}")
 

@@ -74,7 +74,7 @@ class FinalTable:
     """The number of commits before the first one of a writer."""
 
 
-def judge(operations: list[JournalEntry], found: FinalTable) -> list[Problem]:
+def judge_journals(operations: list[JournalEntry], found: FinalTable) -> list[Problem]:
     """Compare the journals with the table.
 
     Args:

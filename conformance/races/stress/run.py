@@ -26,7 +26,15 @@ from conformance.core.counts import plural
 from conformance.core.failures import NotExamined, UsageError
 from conformance.engine_setup import EngineError, launch
 from conformance.races.stress.journal import DONE, MAYBE, REFUSED, read_journals
-from conformance.races.stress.judge import DOUBLED, INVALID, LOST, PROCESS, Problem, count_unknown_outcomes, judge
+from conformance.races.stress.judge import (
+    DOUBLED,
+    INVALID,
+    LOST,
+    PROCESS,
+    Problem,
+    count_unknown_outcomes,
+    judge_journals,
+)
 from conformance.races.stress.table import read_found
 from conformance.races.stress.writers import Work
 from conformance.table_io.catalogs.servers import KINDS, LOOPBACK, S3, S3_ENVIRONMENT, Running, make_bucket
@@ -417,7 +425,7 @@ def _check(location: str, setup: int, operations: list[Any], report: Report) -> 
         report.problems.append(Problem(DOUBLED if twice else INVALID, f"the table cannot be read: {error}"))
     else:
         report.commits = found.versions
-        report.problems += judge(operations, found)
+        report.problems += judge_journals(operations, found)
         report.errors = {error: list(counts) for error, counts in count_unknown_outcomes(operations, found).items()}
         _validate(location, report)
 

@@ -238,7 +238,7 @@ def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: W
         if field is None:
             raise spec_error("DEL017", "the schema does not have the column at its top level", found=name)
         fields.append(field)
-    check_comparable(fields)
+    check_delete_columns(fields)
     return plan_deletes(
         metadata,
         fields,
@@ -249,7 +249,7 @@ def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: W
     )
 
 
-def check_comparable(fields: Iterable[NestedField]) -> None:
+def check_delete_columns(fields: Iterable[NestedField]) -> None:
     """Refuse columns that equality deletes cannot compare, as they cannot identify rows (DEL018)."""
     for field in fields:
         if not is_primitive(field.type) or field.type in NEVER_IDENTIFY:

@@ -81,7 +81,7 @@ class Source:
                 found.append(MatchedFile(task))
         reading = self.reading((), places=True)
         for task in unsure:
-            parts = [places(batch) for batch in read_task(task, reading, self.deletes)]
+            parts = [position_column(batch) for batch in read_task(task, reading, self.deletes)]
             positions = np.concatenate(parts) if parts else np.zeros(0, np.int64)
             if len(positions) == task.data_file.record_count:
                 found.append(MatchedFile(task))
@@ -131,7 +131,7 @@ def check_lineage_names(metadata: TableMetadata) -> None:
             raise spec_error("RES002", message, found=field.name)
 
 
-def places(batch: pa.RecordBatch) -> Positions:
+def position_column(batch: pa.RecordBatch) -> Positions:
     """Return the ``_pos`` of a batch: the last column."""
     return np.asarray(batch.column(batch.num_columns - 1))
 

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.table_io.read_tasks import read_task
-from conformance.table_io.writing.matching import MatchedFile, Source, places, without_places
+from conformance.table_io.writing.matching import MatchedFile, Source, position_column, without_places
 from conformance.table_io.writing.operations import THREADS, Summary, by_position, open_sink, operation_files
 from conformance.table_io.writing.plans import plan_write
-from conformance.table_io.writing.row_changes import Mode, change_rows, resolve_mode, updated
+from conformance.table_io.writing.row_changes import Mode, change_rows, replace_columns, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import no_rows
 from spec_ref.columnar.manifests.computed_metrics import storage_array
@@ -124,7 +124,7 @@ class Merging:
             for batch in read_task(task, reading, target.deletes):
                 found = self._keys.find(without_places(batch))
                 hits = found >= 0
-                positions.append(places(batch)[hits])
+                positions.append(position_column(batch)[hits])
                 indexes.append(found[hits])
             if sum(map(len, positions)):
                 self._partners[task.data_file.file_path] = np.concatenate(positions), np.concatenate(indexes)
@@ -134,9 +134,9 @@ class Merging:
     def update_matched(self, task: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return matched rows, updated by the rows of the source."""
         positions, indexes = self._partners[task.data_file.file_path]
-        wanted = indexes[np.searchsorted(positions, places(batch))]
+        wanted = indexes[np.searchsorted(positions, position_column(batch))]
         picked = self._rows.select(list(dict.fromkeys(self._taken.values()))).take(wanted).combine_chunks()
-        return updated(batch, {name: _one(picked.column(of)) for name, of in self._taken.items()})
+        return replace_columns(batch, {name: _one(picked.column(of)) for name, of in self._taken.items()})
 
     def others(self, matched: npt.NDArray[np.bool_] | None = None) -> pa.Table:
         """Return the rows of the source that match no row, with the names of the table.

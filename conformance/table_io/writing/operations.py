@@ -14,7 +14,7 @@ from conformance.table_io.writing.deletes import plan_equality_deletes
 from conformance.table_io.writing.files import NewFiles, remove_on_failure
 from conformance.table_io.writing.matching import MatchedFile, Source, check_branch, without_places
 from conformance.table_io.writing.plans import WritePlan, plan_write
-from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, resolve_mode, updated
+from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, replace_columns, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import FileWriter, Rows, RowSink, no_rows, to_batches, write_to
 from spec_ref.columnar.manifests.computed_metrics import storage_array
@@ -404,6 +404,6 @@ def make_assigner(schema: Schema, assignments: Assignments) -> Callable[[FileSca
         )
 
     def make(_: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
-        return updated(batch, {name: made(name, batch) for name in assignments})
+        return replace_columns(batch, {name: made(name, batch) for name in assignments})
 
     return make

@@ -20,7 +20,7 @@ from conformance.table_io.writing.deletes import (
     write_positions,
 )
 from conformance.table_io.writing.files import NewFiles
-from conformance.table_io.writing.matching import LINEAGE, MatchedFile, Source, places, without_places
+from conformance.table_io.writing.matching import LINEAGE, MatchedFile, Source, position_column, without_places
 from conformance.table_io.writing.plans import WritePlan
 from conformance.table_io.writing.write_tasks import RowSink
 from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validation, validation_for
@@ -136,7 +136,7 @@ def change_rows(
         positions = by_path[task.data_file.file_path]
         matches = np.ones(batch.num_rows, bool)
         if positions is not None:
-            matches = np.isin(places(batch), positions)
+            matches = np.isin(position_column(batch), positions)
         if mode is Mode.COPY_ON_WRITE and not matches.all():
             sink.add(without_places(batch.filter(pa.array(~matches))))
         if make is not None and matches.any():
@@ -155,7 +155,7 @@ def _is_rest(one: MatchedFile, source: Source) -> bool:
     return len(one.positions) + len(earlier_positions(one.task, source.deletes)) == one.task.data_file.record_count
 
 
-def updated(batch: pa.RecordBatch, columns: Mapping[str, Any]) -> pa.RecordBatch:
+def replace_columns(batch: pa.RecordBatch, columns: Mapping[str, Any]) -> pa.RecordBatch:
     """Return a batch with some columns replaced: rows keep their ids, and the commit is their last update (LIN009)."""
     arrays: list[Any] = []
     for name, array in zip(batch.schema.names, batch.columns, strict=True):

@@ -18,7 +18,7 @@ MAGIC = b"Obj\x01"
 WIDTHS = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 
 
-class Unreadable(Exception):
+class IncompleteFile(Exception):
     """The bytes are not a complete file of the format; the message says why."""
 
 
@@ -44,7 +44,7 @@ class Raw:
 
 
 @define
-class Union:
+class UnionValue:
     """A value of one branch of a union."""
 
     branch: int
@@ -52,7 +52,7 @@ class Union:
 
 
 @define
-class Record:
+class RecordValue:
     """The values of a record's fields in order."""
 
     fields: dict[str, Node]
@@ -65,7 +65,7 @@ class Blocks:
     blocks: list[tuple[bool, int, list[Node]]]
 
 
-Node = Number | Text | Raw | Union | Record | Blocks
+Node = Number | Text | Raw | UnionValue | RecordValue | Blocks
 
 
 def unsigned(value: int) -> bytes:
@@ -82,7 +82,7 @@ def long(value: int) -> bytes:
     return unsigned(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
-class Reader:
+class ValueReader:
     """Reads values of a schema."""
 
     def __init__(self, data: bytes) -> None:
@@ -98,7 +98,7 @@ class Reader:
             Unreadable: there are fewer.
         """
         if count < 0 or count > len(self.data) - self.at:
-            raise Unreadable("the file is cut")
+            raise IncompleteFile("the file is cut")
         self.at += count
         return self.data[self.at - count : self.at]
 
@@ -116,7 +116,7 @@ class Reader:
         """Read the next value of a schema."""
         if isinstance(schema, list):
             branch = self.long()
-            return Union(branch, self.value(schema[branch]))
+            return UnionValue(branch, self.value(schema[branch]))
         if isinstance(schema, str):
             return self._named(schema)
         kind = schema["type"]
@@ -126,7 +126,7 @@ class Reader:
             self.names[schema["name"]] = self.names[f"{schema.get('namespace', '')}.{schema['name']}"] = schema
         match kind:
             case "record":
-                return Record({field["name"]: self.value(field["type"]) for field in schema["fields"]})
+                return RecordValue({field["name"]: self.value(field["type"]) for field in schema["fields"]})
             case "array":
                 return Blocks(self._blocks(lambda: [self.value(schema["items"])]))
             case "map":
@@ -164,9 +164,9 @@ def encode(node: Node) -> bytes:
             return long(len(value)) + value
         case Raw(value):
             return value
-        case Union(branch, inner):
+        case UnionValue(branch, inner):
             return long(branch) + encode(inner)
-        case Record(fields):
+        case RecordValue(fields):
             return b"".join(map(encode, fields.values()))
         case Blocks(blocks):
             made = []
@@ -181,9 +181,9 @@ def replace(node: Node, paths: Paths) -> None:
     match node:
         case Text(value):
             node.value = paths.replace(value)
-        case Union(_, inner):
+        case UnionValue(_, inner):
             replace(inner, paths)
-        case Record(fields):
+        case RecordValue(fields):
             for field in fields.values():
                 replace(field, paths)
         case Blocks(blocks):
@@ -192,10 +192,10 @@ def replace(node: Node, paths: Paths) -> None:
                     replace(item, paths)
 
 
-def plain(node: Node) -> Any:
+def plain_value(node: Node) -> Any:
     """Return the plain value: the number, the bytes, the inner value of a union; None for null."""
-    if isinstance(node, Union):
-        return plain(node.value)
+    if isinstance(node, UnionValue):
+        return plain_value(node.value)
     return None if isinstance(node, Raw) and not node.value else getattr(node, "value", node)
 
 
@@ -209,7 +209,7 @@ CODECS: dict[bytes, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] =
 
 
 @define
-class Container:
+class ParsedContainer:
     """A parsed container file."""
 
     header: bytes
@@ -222,15 +222,15 @@ class Container:
     """The original bytes of each block, and its objects."""
 
 
-def read(data: bytes) -> Container:
+def read(data: bytes) -> ParsedContainer:
     """Read a container.
 
     Raises:
         Unreadable: it is damaged, or would not be written back to the same bytes.
     """
-    reader = Reader(data)
+    reader = ValueReader(data)
     if reader.take(4) != MAGIC:
-        raise Unreadable("not an Avro file")
+        raise IncompleteFile("not an Avro file")
     metadata: dict[bytes, bytes] = {}
     while count := reader.long():
         if count < 0:
@@ -243,30 +243,30 @@ def read(data: bytes) -> Container:
     schema = json.loads(metadata[b"avro.schema"])
     codec = metadata.get(b"avro.codec", b"null")
     if codec not in CODECS:
-        raise Unreadable(f"the codec is {codec!r}")
+        raise IncompleteFile(f"the codec is {codec!r}")
     blocks = []
     while reader.at < len(data):
         start = reader.at
         count = reader.long()
         packed = reader.take(reader.long())
         if reader.take(16) != sync:
-            raise Unreadable("a sync marker is missing")
+            raise IncompleteFile("a sync marker is missing")
         try:
-            inner = Reader(CODECS[codec][0](packed))
+            inner = ValueReader(CODECS[codec][0](packed))
         except (zlib.error, OSError, lzma.LZMAError) as error:
-            raise Unreadable(f"a block does not decompress: {error}") from None
+            raise IncompleteFile(f"a block does not decompress: {error}") from None
         objects = [inner.value(schema) for _ in range(count)]
         if inner.at != len(inner.data) or b"".join(map(encode, objects)) != inner.data:
-            raise Unreadable("the objects have another form than the one that is written")
+            raise IncompleteFile("the objects have another form than the one that is written")
         blocks.append((data[start : reader.at], objects))
-    return Container(header, codec, sync, schema, blocks)
+    return ParsedContainer(header, codec, sync, schema, blocks)
 
 
-def write(container: Container) -> bytes:
+def write(container: ParsedContainer) -> bytes:
     """Encode a container; blocks with unchanged objects keep their original bytes."""
     parts = [container.header]
     for raw, objects in container.blocks:
-        reader = Reader(raw)
+        reader = ValueReader(raw)
         reader.long()
         before = CODECS[container.codec][0](reader.take(reader.long()))
         after = b"".join(map(encode, objects))

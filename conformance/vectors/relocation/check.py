@@ -23,7 +23,9 @@ LENGTHS = {"file_size_in_bytes", "manifest_length", "added-files-size", "removed
 PATH_COLUMN = 2147483546
 
 
-def complaints(before: Mapping[str, bytes], after: Mapping[str, bytes], name: str, paths: Paths) -> Iterator[str]:
+def table_differences(
+    before: Mapping[str, bytes], after: Mapping[str, bytes], name: str, paths: Paths
+) -> Iterator[str]:
     """Yield the differences in a relocated table, except for locations and adapted lengths.
 
     Args:

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.core.json_places import offset
-from conformance.vectors.relocation.avro import Unreadable
+from conformance.vectors.relocation.avro import IncompleteFile
 from conformance.vectors.relocation.paths import Paths
 
 GZIP = b"\x1f\x8b"
 PUFFIN = b"PFA1"
 
 
-def metadata(data: bytes, paths: Paths, sizes: Mapping[int, Mapping[str, int]]) -> bytes:
+def relocate_metadata(data: bytes, paths: Paths, sizes: Mapping[int, Mapping[str, int]]) -> bytes:
     """Return table metadata with new locations.
 
     Args:
@@ -30,7 +30,7 @@ def metadata(data: bytes, paths: Paths, sizes: Mapping[int, Mapping[str, int]]) 
     try:
         text = gzip.decompress(data) if data[:2] == GZIP else data
     except (OSError, EOFError, zlib.error) as error:
-        raise Unreadable(str(error)) from None
+        raise IncompleteFile(str(error)) from None
     made = paths.replace(_summaries(text, sizes))
     if data[:2] != GZIP:
         return made
@@ -64,10 +64,10 @@ def puffin(data: bytes, paths: Paths) -> bytes:
         Unreadable: the file is damaged, or its footer is compressed.
     """
     if len(data) < 16 or data[-4:] != PUFFIN:
-        raise Unreadable("not a Puffin file")
+        raise IncompleteFile("not a Puffin file")
     length = int.from_bytes(data[-12:-8], "little")
     start = len(data) - 12 - length
     if start < 4 or data[start - 4 : start] != PUFFIN or data[-8] & 1:
-        raise Unreadable("the footer does not fit the file, or is compressed")
+        raise IncompleteFile("the footer does not fit the file, or is compressed")
     payload = paths.replace(data[start : start + length])
     return data[:start] + payload + len(payload).to_bytes(4, "little") + data[-8:]

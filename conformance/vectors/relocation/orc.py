@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from conformance.vectors.relocation.avro import Reader as Bytes
-from conformance.vectors.relocation.avro import Unreadable, unsigned
+from conformance.vectors.relocation.avro import IncompleteFile, unsigned
+from conformance.vectors.relocation.avro import ValueReader as Bytes
 from conformance.vectors.relocation.paths import Paths
 from spec_ref.data_files.orc_timestamps import decode_integers
 from spec_ref.encodings.zstandard import zstd
@@ -42,11 +42,11 @@ def fields(message: bytes) -> list[Field]:
         tag = varint(reader)
         kind = tag & 7
         if kind not in (0, 1, 2, 5):
-            raise Unreadable(f"a field of wire type {kind}")
+            raise IncompleteFile(f"a field of wire type {kind}")
         value: Any = varint(reader) if kind == 0 else reader.take({1: 8, 5: 4}.get(kind) or varint(reader))
         made.append([tag >> 3, kind, value])
     if encode(made) != message:
-        raise Unreadable("a message has another form than the one that is written")
+        raise IncompleteFile("a message has another form than the one that is written")
     return made
 
 
@@ -99,7 +99,7 @@ def _packed(data: bytes, codec: int) -> bytes:
     if codec == NONE or not data:
         return data
     if len(data) > CHUNK:
-        raise Unreadable("a stream of several chunks")
+        raise IncompleteFile("a stream of several chunks")
     packed = CODECS[codec][1](data)
     head = len(packed) << 1 if len(packed) < len(data) else len(data) << 1 | 1
     return head.to_bytes(3, "little") + (data if head & 1 else packed)
@@ -125,7 +125,7 @@ def relocate(data: bytes, paths: Paths) -> tuple[bytes, dict[int, int]]:
     try:
         return _File(data, paths).relocated()
     except (zlib.error, IndexError, ValueError) as error:
-        raise Unreadable(str(error)) from None
+        raise IncompleteFile(str(error)) from None
 
 
 class _File:
@@ -135,12 +135,12 @@ class _File:
         self.paths = paths
         self.data = data
         if data[:3] != b"ORC":
-            raise Unreadable("not an ORC file")
+            raise IncompleteFile("not an ORC file")
         end = len(data) - 1 - data[-1]
         self.postscript = fields(data[end:-1])
         self.codec = _number(self.postscript, 2)
         if self.codec not in CODECS:
-            raise Unreadable(f"the compression {self.codec}")
+            raise IncompleteFile(f"the compression {self.codec}")
         footer = end - _number(self.postscript, 1)
         metadata = footer - _number(self.postscript, 5)
         self.footer = fields(_unpacked(data[footer:end], self.codec))
@@ -190,7 +190,7 @@ class _File:
         encodings = [fields(field[2]) for field in _all(footer, 2)]
         encoding = _number(encodings[self.column], 1)
         if encoding not in (DIRECT_V2, DICTIONARY_V2):
-            raise Unreadable(f"a column in the encoding {encoding}")
+            raise IncompleteFile(f"a column in the encoding {encoding}")
         streams, at = [], offset
         for field in _all(footer, 1):
             stream = fields(field[2])
@@ -234,14 +234,14 @@ class _File:
             texts.append(self.paths.replace(data[at : at + length]))
             at += length
         if at != len(data):
-            raise Unreadable("a stream of texts has more than its lengths say")
+            raise IncompleteFile("a stream of texts has more than its lengths say")
         return b"".join(texts), _lengths([len(text) for text in texts])
 
     def _index(self, data: bytes) -> bytes:
         index = fields(data)
         entries = list(_all(index, 1))
         if len(entries) > 1:
-            raise Unreadable("a column of several groups of rows")
+            raise IncompleteFile("a column of several groups of rows")
         for entry in entries:
             parts = fields(entry[2])
             for statistics in _all(parts, 2):
@@ -257,7 +257,7 @@ class _File:
             parts = fields(strings[2])
             more = {len(self.paths.replace(part[2])) - len(part[2]) for part in parts if part[0] in (1, 2, 4, 5)}
             if len(more) > 1:
-                raise Unreadable("the texts of the column are not all locations in the folder")
+                raise IncompleteFile("the texts of the column are not all locations in the folder")
             for part in parts:
                 if part[0] in (1, 2, 4, 5):
                     part[2] = self.paths.replace(part[2])

@@ -13,7 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from attrs import define, field, frozen
 
 from conformance.vectors.relocation import avro, documents, orc, parquet
-from conformance.vectors.relocation.avro import Blocks, Container, Number, Record, Unreadable, plain
+from conformance.vectors.relocation.avro import (
+    Blocks,
+    IncompleteFile,
+    Number,
+    ParsedContainer,
+    RecordValue,
+    plain_value,
+)
 from conformance.vectors.relocation.paths import Paths
 
 FILE_PATH_ID = 2147483546
@@ -84,15 +91,15 @@ class _Table:
         sizes = self._summary_sizes()
         for path in self.made.files:
             if path.endswith((".json", ".json.gz")):
-                self._change(path, lambda data: (documents.metadata(data, self.paths, sizes), {}))
+                self._change(path, lambda data: (documents.relocate_metadata(data, self.paths, sizes), {}))
         return self.made
 
-    def _containers(self) -> Iterator[tuple[str, Container]]:
+    def _containers(self) -> Iterator[tuple[str, ParsedContainer]]:
         for path, data in self.made.files.items():
             if data[:4] == avro.MAGIC and path.startswith(("metadata/", "data/")):
                 try:
                     found = avro.read(data)
-                except Unreadable as error:
+                except IncompleteFile as error:
                     self.made.unreadable[path] = str(error)
                 else:
                     yield path, found
@@ -110,7 +117,7 @@ class _Table:
         before = self.made.files[path]
         try:
             after, columns = change(before)
-        except Unreadable as error:
+        except IncompleteFile as error:
             self.made.unreadable[path] = str(error)
             return
         self._put(path, before, after, columns)
@@ -120,10 +127,10 @@ class _Table:
         if after != before:
             self.resized[f"{self.name}/{path}"] = Resized(len(before), len(after), columns)
 
-    def _container(self, path: str, container: Container) -> None:
+    def _container(self, path: str, container: ParsedContainer) -> None:
         for _, objects in container.blocks:
             for one in objects:
-                assert isinstance(one, Record)
+                assert isinstance(one, RecordValue)
                 if "data_file" in one.fields:
                     self._entry(f"{self.name}/{path}", one)
                 elif "manifest_path" in one.fields:
@@ -131,14 +138,14 @@ class _Table:
                 avro.replace(one, self.paths)
         self._put(path, self.made.files[path], avro.write(container), {})
 
-    def _named(self, record: Record, member: str) -> tuple[str | None, Resized | None]:
-        location = plain(record.fields[member])
+    def _named(self, record: RecordValue, member: str) -> tuple[str | None, Resized | None]:
+        location = plain_value(record.fields[member])
         path = self.paths.relative(location) if isinstance(location, bytes) else None
         return path, self.resized.get(path) if path is not None else None
 
-    def _entry(self, manifest: str, entry: Record) -> None:
+    def _entry(self, manifest: str, entry: RecordValue) -> None:
         data_file = entry.fields["data_file"]
-        assert isinstance(data_file, Record)
+        assert isinstance(data_file, RecordValue)
         for bounds in ("lower_bounds", "upper_bounds"):
             self._cut_bounds(data_file.fields.get(bounds))
         _, resized = self._named(data_file, "file_path")
@@ -146,32 +153,32 @@ class _Table:
             return
         _follow(data_file, "file_size_in_bytes", resized)
         sizes = data_file.fields.get("column_sizes")
-        inner = sizes.value if isinstance(sizes, avro.Union) else sizes
+        inner = sizes.value if isinstance(sizes, avro.UnionValue) else sizes
         if isinstance(inner, Blocks):
             _follow_columns(inner, resized)
-        is_vector = plain(data_file.fields.get("content_offset", avro.Raw(b""))) is not None
+        is_vector = plain_value(data_file.fields.get("content_offset", avro.Raw(b""))) is not None
         more = 0 if is_vector else resized.new - resized.old  # for a deletion vector, summaries count the blob
-        status, snapshot = plain(entry.fields["status"]), plain(entry.fields["snapshot_id"])
+        status, snapshot = plain_value(entry.fields["status"]), plain_value(entry.fields["snapshot_id"])
         self.entries.setdefault(manifest, []).append(ResizedEntry(status, snapshot, more))
 
     def _cut_bounds(self, bounds: avro.Node | None) -> None:
         """Rewrite bounds of ``file_path`` that were truncated within the folder; `avro.replace` rewrites the others."""
-        inner = bounds.value if isinstance(bounds, avro.Union) else bounds
+        inner = bounds.value if isinstance(bounds, avro.UnionValue) else bounds
         if not isinstance(inner, Blocks):
             return
         for _, _, items in inner.blocks:
             for item in items:
-                if isinstance(item, Record) and plain(item.fields["key"]) == FILE_PATH_ID:
+                if isinstance(item, RecordValue) and plain_value(item.fields["key"]) == FILE_PATH_ID:
                     value = item.fields["value"]
                     assert isinstance(value, avro.Text)
                     value.value = self.paths.replace_cut(value.value)
 
-    def _listed(self, list_: str, manifest: Record) -> None:
+    def _listed(self, list_: str, manifest: RecordValue) -> None:
         path, resized = self._named(manifest, "manifest_path")
         if resized is not None:
             _follow(manifest, "manifest_length", resized)
         if path is not None:
-            added = plain(manifest.fields.get("added_snapshot_id", avro.Raw(b"")))
+            added = plain_value(manifest.fields.get("added_snapshot_id", avro.Raw(b"")))
             self.lists.setdefault(list_, []).append((path, added))
 
     def _summary_sizes(self) -> dict[int, dict[str, int]]:
@@ -203,10 +210,10 @@ class _Table:
         return found
 
 
-def _follow(record: Record, member: str, resized: Resized) -> None:
+def _follow(record: RecordValue, member: str, resized: Resized) -> None:
     """Replace the old length with the new one if it is stated."""
     size = record.fields.get(member)
-    inner = size.value if isinstance(size, avro.Union) else size
+    inner = size.value if isinstance(size, avro.UnionValue) else size
     if isinstance(inner, Number) and inner.value == resized.old:
         inner.value = resized.new
 
@@ -214,7 +221,7 @@ def _follow(record: Record, member: str, resized: Resized) -> None:
 def _follow_columns(sizes: Blocks, resized: Resized) -> None:
     for _, _, items in sizes.blocks:
         for item in items:
-            if isinstance(item, Record) and plain(item.fields["key"]) == FILE_PATH_ID:
+            if isinstance(item, RecordValue) and plain_value(item.fields["key"]) == FILE_PATH_ID:
                 value = item.fields["value"]
                 if isinstance(value, Number):
                     value.value = resized.columns.get(value.value, value.value)

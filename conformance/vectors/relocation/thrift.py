@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.vectors.relocation.avro import Reader as Bytes
-from conformance.vectors.relocation.avro import Unreadable, long, unsigned
+from conformance.vectors.relocation.avro import IncompleteFile, long, unsigned
+from conformance.vectors.relocation.avro import ValueReader as Bytes
 
 BYTE, DOUBLE, BINARY, LIST, SET, STRUCT = 3, 7, 8, 9, 10, 12
 INTEGERS = (4, 5, 6)
@@ -68,7 +68,7 @@ def _value(reader: Bytes, kind: int) -> Any:
         return made
     if kind == STRUCT:
         return _struct(reader)
-    raise Unreadable(f"a Thrift value of kind {kind}")
+    raise IncompleteFile(f"a Thrift value of kind {kind}")
 
 
 def _struct(reader: Bytes) -> Struct:
@@ -116,5 +116,5 @@ def read(data: bytes) -> tuple[Struct, int]:
     reader = Bytes(data)
     struct = _struct(reader)
     if encode(struct) != data[: reader.at]:
-        raise Unreadable("a Thrift struct has another form than the one that is written")
+        raise IncompleteFile("a Thrift struct has another form than the one that is written")
     return struct, reader.at

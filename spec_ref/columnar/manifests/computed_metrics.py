@@ -47,7 +47,7 @@ def compute_array_metrics(type_: Type, array: pa.Array[Any]) -> FieldMetrics:
     elif kind(type_) in ("float", "double"):
         nans, lower, upper = _floats(array)
     else:
-        ends: Any = pc.min_max(comparable(type_, array)).as_py()
+        ends: Any = pc.min_max(comparable_array(type_, array)).as_py()
         lower, upper = (uuid.UUID(bytes=ends[end]) if type_ == UUID else ends[end] for end in ("min", "max"))
     return FieldMetrics(type_, len(array), nulls, nans, lower, upper)
 
@@ -157,7 +157,7 @@ def _floats(array: Any) -> tuple[int, float | None, float | None]:
     return nans, lower, upper
 
 
-def comparable(type_: Type, array: Any) -> Any:
+def comparable_array(type_: Type, array: Any) -> Any:
     """Convert an array to the Arrow type whose scalars are values of the spec.
 
     Args:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import check_values, validity
 from spec_ref.columnar.encodings.variant.shredding import unshred
-from spec_ref.columnar.manifests.computed_metrics import comparable, storage_array
+from spec_ref.columnar.manifests.computed_metrics import comparable_array, storage_array
 from spec_ref.columnar.schemas.arrow_columns import Array, ArrowType, arrow_field, arrow_type
 from spec_ref.core.calendar import UNITS_PER_DAY
 from spec_ref.core.errors import SpecError, error_path, spec_error
@@ -452,7 +452,7 @@ def _primitive_reader(type_: Type, written: Type, target: ArrowType) -> Read:
         if written == DATE and type_ != DATE:
             return _promoted_dates(type_, array, target)
         if name in _TIMESTAMPS and array.type != target:
-            return comparable(written, array).cast(target)
+            return comparable_array(written, array).cast(target)
         if name == "variant":
             return _variant(array, target)
         made = array

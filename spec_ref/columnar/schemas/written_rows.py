@@ -43,7 +43,7 @@ from spec_ref.encodings.variant.physical_types import Variant
 from spec_ref.encodings.variant.value import decode_variant
 from spec_ref.schemas.default_values import effective_write
 from spec_ref.schemas.schema import Column
-from spec_ref.schemas.written_rows import check_names
+from spec_ref.schemas.written_rows import check_column_names
 
 Array: TypeAlias = Any
 ArrowType: TypeAlias = Any
@@ -118,7 +118,7 @@ def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
             column without a write default that is not there; the code of the type for an Arrow type that cannot hold
             its values.
     """
-    check_names([field.name for field in fields], given.names)
+    check_column_names([field.name for field in fields], given.names)
     made: list[tuple[int | None, Callable[[Any], Array]]] = []
     for field in fields:
         with error_path(f"/{field.name}"):
@@ -199,7 +199,7 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
         raise _refused("TYP002", type_, source)
     children: list[tuple[int | None, NestedField, Any]] = []
     names = [source.field(place).name for place in range(source.num_fields)]
-    check_names([field.name for field in fields], names)
+    check_column_names([field.name for field in fields], names)
     for field in fields:
         with error_path(f"/{field.name}"):
             place = names.index(field.name) if field.name in names else None

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from conformance.races.operations import operations
+from conformance.races.operations import racing_changes
 from conformance.races.suites import TABLES
 from conformance.races.table_fixtures import FIXTURES
 from spec_ref.commits.changes import SnapshotChange
@@ -50,7 +50,7 @@ CHANGES = {
 
 
 def _change(fixture: str, version: int, name: str, writer: int) -> Any:
-    found = (one for one in operations(FIXTURES[fixture], version, writer) if one.name == name)
+    found = (one for one in racing_changes(FIXTURES[fixture], version, writer) if one.name == name)
     return next((one.change for one in found), None)
 
 
