@@ -39,6 +39,9 @@ CODES = {
 }
 """The requirements of each mode of changing rows."""
 
+WITH_STRUCT = fields(
+    ("id", "long"), ("s", {"type": "struct", "fields": [{"name": "x", "required": True, "type": "int"}]})
+)
 BY_ID = where("in", "id", [2, 3])
 
 
@@ -104,6 +107,18 @@ def _deletes() -> Iterator[Case]:
             (*CODES[version, mode][:1], "EXP008", "SNP016"),
             (table, FIRST, delete(where("lt", "p", "b"), mode)),
             "whole files, whose manifest also has one of the partition null: null is not less than b",
+        )
+    for way in ("cow-v2", "mor-v2"):
+        version, mode, _ = _table(way)
+        yield Case(
+            f"delete-null-struct-by-required-field-{way}",
+            (*CODES[version, mode], "EXP007"),
+            (
+                create(version, WITH_STRUCT),
+                append("id s", ("1", {"x": 1}), ("2", None), ("3", {"x": 3})),
+                delete(where("is-null", "s.x"), mode),
+            ),
+            "a required field has no value where the struct around it is null",
         )
     yield Case(
         "delete-all-mor-v3",
