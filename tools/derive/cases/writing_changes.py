@@ -112,7 +112,7 @@ def _deletes() -> Iterator[Case]:
         version, mode, _ = _table(way)
         yield Case(
             f"delete-null-struct-by-required-field-{way}",
-            (*CODES[version, mode], "EXP007"),
+            (*CODES[version, mode], "EXP007", "TYP002"),
             (
                 create(version, WITH_STRUCT),
                 append("id s", ("1", {"x": 1}), ("2", None), ("3", {"x": 3})),
