@@ -15,11 +15,11 @@ import sys
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from tools.derive import manifests as avro_files
+from tools.derive.encoding import single_value
 from tools.derive.json_types import JsonObject
 from tools.derive.vector import INVALID, Vector
 
@@ -36,21 +36,8 @@ AVRO_TYPES: dict[str, Any] = {
 
 
 def single(type_: str, value: Any) -> bytes:
-    """Return the binary single value of a value (Appendix D), for the types that occur here."""
-    match type_:
-        case "int" | "date":
-            return struct.pack("<i", value)
-        case "long" | "timestamp":
-            return struct.pack("<q", value)
-        case "float" | "double":
-            return struct.pack("<f" if type_ == "float" else "<d", value)
-        case "string":
-            return str(value).encode()
-        case "binary" | "uuid":
-            return bytes.fromhex(value)
-    unscaled = int(Decimal(value).scaleb(int(type_.rstrip(")").rpartition(",")[2])))
-    size = next(n for n in range(1, 17) if -(1 << 8 * n - 1) <= unscaled < 1 << 8 * n - 1)
-    return unscaled.to_bytes(size, "big", signed=True)
+    """Return the binary single value (Appendix D) of a value; dates and timestamps are numbers here."""
+    return single_value({"date": "int", "timestamp": "long"}.get(type_, type_), value)
 
 
 def stored_gzip(data: bytes) -> bytes:
