@@ -132,6 +132,13 @@ def test_zeros_of_summaries_have_their_signs(values: tuple[float, float]) -> Non
     assert summary.upper_bound == struct.pack("<d", -0.0)
 
 
+@pytest.mark.parametrize("values", [(math.nan, math.nan), (math.nan, None), (None, None)])
+def test_a_summary_without_values_has_no_bounds(values: tuple[float | None, float | None]) -> None:  # MLS025 MLS026
+    partition = StructType((NestedField(1000, "p", False, DOUBLE),))
+    (summary,) = summarize([entry(partition={1000: value}) for value in values], partition)
+    assert (summary.lower_bound, summary.upper_bound) == (None, None)
+
+
 def test_days_that_were_written_as_ints_are_days() -> None:  # TRN013
     day = type_from_json("date")
     spec = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name="d", transform=Day()),))
