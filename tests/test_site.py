@@ -15,6 +15,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from conformance.cli import COMMANDS
 from conformance.core.failures import UsageError
 from conformance.interop import results as matrix_results
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
@@ -26,6 +27,7 @@ from spec_ref.requirements import contradictions, register
 from tools.docs import (
     can_i_use,
     checks,
+    commands,
     findings,
     interop,
     requirements,
@@ -252,6 +254,17 @@ def test_support_is_counted_from_golden_tables_and_the_matrix(monkeypatch: pytes
     assert read.counts == {WRONG: len(ids), REFUSED: 1}
     assert any("partition" in cause.title and count == 4 for cause, count in read.causes.items())
     assert support.support("duckdb", feature, WRITES).counts == {WRONG: 1}
+
+
+def test_the_page_of_commands_has_every_command_and_option() -> None:
+    page = commands.page()
+    found = re.findall(r"(?m)^#{2,3} `([a-z -]+)`$", page)
+    assert [name for name in found if " " not in name] == [*COMMANDS]
+    assert {"race stress", "engines install", "list checks", "vectors extract"} <= {*found}
+    assert "* `--max-failures INT`: Stop after this many failures.\n" in page
+    assert "$ iceberg-conformance explain HSH007\n" in page
+    prose = re.sub(r"(?s)```.*?```|`[^`]*`", "", page)
+    assert "--" not in prose
 
 
 def test_the_search_knows_every_id() -> None:

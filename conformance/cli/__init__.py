@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
@@ -99,11 +99,11 @@ def _worth_showing(default: object) -> str | None:
     return None if default in ((), "", False, None) else f"{default:g}" if isinstance(default, float) else str(default)
 
 
-def make_app(described: str = "") -> App:
+def make_app(described: Collection[str] = ()) -> App:
     """Make the command line with all its commands.
 
     Args:
-        described: the command whose help is its whole docstring; that of others is one line.
+        described: the commands whose help is their whole docstring; that of others is one line.
     """
     app = App(
         name="iceberg-conformance",
@@ -117,7 +117,7 @@ def make_app(described: str = "") -> App:
     )
     for name, (place, help_) in COMMANDS.items():
         epilogue = {} if place.endswith(":app") else {"help_epilogue": _examples(name)}
-        about = None if name == described and epilogue else help_
+        about = None if name in described and epilogue else help_
         app.command(f"conformance.cli.{place}", name=name, help=about, **epilogue)
     return app
 
@@ -137,7 +137,7 @@ def _examples(name: str) -> str:
 
 def _configured(given: Sequence[str]) -> App:
     """Make the command line with the defaults of the configuration, which `doctor` and help do not need."""
-    app = make_app(given[0] if given else "")
+    app = make_app(given[:1])
     if given and given[0] in COMMANDS and given[0] != "doctor":
         configuration.apply(app, given[0])
     return app

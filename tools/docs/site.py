@@ -21,6 +21,7 @@ from conformance.vectors import Vector
 from tools.docs import (
     can_i_use,
     checks,
+    commands,
     findings,
     interop,
     notebooks,
@@ -45,7 +46,7 @@ ELSEWHERE = {
 """Documentation in other folders, and the names of its pages."""
 
 CHAPTERS = {
-    "First steps": ["quick-start", "glossary", "validate", "nightly", "checks", "corruptions", "ci"],
+    "First steps": ["quick-start", "glossary", "validate", "nightly", "checks", "corruptions", "ci", "commands"],
     "Plug in an engine": ["adapters", "go-and-rust", "protocol", "operations", "known-deviations"],
     "From Python": ["from-python", "python-api", "writing"],
     "Engines": ["can-i-use", "findings", "interop", "relays", "catalogs"],
@@ -115,6 +116,7 @@ def made() -> dict[str, str]:
     found = {
         "operations.md": protocol.reference(),
         "python-api.md": python_api.page(),
+        "commands.md": commands.page(),
         "checks.md": checks.page(),
         "findings.md": findings.index(),
         "contradictions.md": findings.contradictions_page(),
@@ -182,6 +184,7 @@ def _link(match: re.Match[str], path: Path, names: dict[Path, str]) -> str:
 
 GENERATED = (
     "checks.md",
+    "commands.md",
     "operations.md",
     "python-api.md",
     "findings.md",
