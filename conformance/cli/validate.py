@@ -20,7 +20,6 @@ from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
 from conformance.core.time_budget import FILE_SECONDS, TimeBudget
-from conformance.validator import fork_server
 
 if TYPE_CHECKING:
     from conformance.reports.validation import ValidationResult
@@ -38,6 +37,7 @@ with lazy_imports():
         catalogs,
         context,
         finding_filter,
+        fork_server,
         local,
         memory,
         remote,

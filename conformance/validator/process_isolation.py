@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import multiprocessing
 import os
 import pickle
 import queue
@@ -17,18 +16,23 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from multiprocessing import connection
 from types import ModuleType
 from typing import Any, TypeAlias
 
 from conformance.core.drives import WINDOWS
 from conformance.core.failures import NotExamined
-from conformance.validator import fork_server
+from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.backend import Check
 from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context
 from conformance.validator.finding import finding
 from conformance.validator.memory import keep_freed_memory
+
+with lazy_imports():
+    import multiprocessing
+    from multiprocessing import connection
+
+    from conformance.validator import fork_server
 
 AHEAD = 2
 """How many tasks a process has at most: one that it runs, and those that it begins as soon as it can."""

@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from conformance.vectors.golden_places import PLACE
+from conformance.vectors.golden_tables import materialize
+
 ROOT = Path(__file__).parents[2]
+TABLE = "arrow-deletes-dictionary"
 
 LAZY = """\
 import sys
@@ -87,12 +91,15 @@ def test_what_is_imported_lazily_is_a_module(path_and_name: tuple[str, str]) -> 
     [
         (("explain", "TRN010"), ("conformance.operations.comparison", "spec_ref.schemas", "numpy", "pyarrow")),
         (("run", "--suite", "hashing"), ("conformance.operations.reading.comparators", "numpy", "pyarrow")),
+        (("validate", TABLE, "--level", "metadata"), ("multiprocessing", "numpy", "pyarrow")),
     ],
 )
 def test_a_short_command_imports_nothing_that_it_does_not_need(
     arguments: tuple[str, ...], unneeded: tuple[str, ...]
 ) -> None:
+    materialize([TABLE])
     code = "import sys; from conformance.cli import main; status = main(); print(status, *sys.modules)"
+    arguments = tuple(str(PLACE / TABLE) if one == TABLE else one for one in arguments)
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     status, *loaded = done.stdout.splitlines()[-1].split()
     assert status == "0"
