@@ -136,8 +136,9 @@ PLAIN = frozenset({"orc", "avro", "nested", "refused", "metrics", "branch", "tag
 
 CHANGES = frozenset({"update", "merge", "overwrite", "upsert", "compact", "expire", "rollback", "alter-spec"})
 BESIDE = {
-    "delete_equal": CHANGES | {"alter-schema"},
+    "delete_equal": CHANGES | {"alter-schema", "delete", "partition", "upgrade", "v3"},
     "alter_schema": CHANGES | {"delete", "delete-equal", "partition"},
+    "compact": (CHANGES - {"compact"}) | {"alter-schema", "delete-equal", "v1", "v2"},
 }
 """By fault, what else it has nothing to do with: random scripts rarely have the operations that show it."""
 
