@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from immutabledict import immutabledict
 
 import spec_ref
-from conformance.properties.strategies_metadata import table_metadata
 from spec_ref.core.records import EMPTY, field_rules
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.table_metadata import dumps, read_metadata
 from spec_ref.table_metadata.metadata import TableMetadata
+from tools.metadata_strategies import table_metadata
 
 
 def classes() -> Iterator[type]:

@@ -10,7 +10,6 @@ import attrs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.properties.strategies_metadata import table_metadata
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import V1
@@ -20,6 +19,7 @@ from spec_ref.json.wire_types import Converted, ListOf, MapOf, RecordOf
 from spec_ref.table_metadata import check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.metadata import METADATA, TableMetadata
 from spec_ref.table_metadata.writer import to_bytes
+from tools.metadata_strategies import table_metadata
 
 SOME = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 

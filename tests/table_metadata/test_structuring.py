@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import spec_ref.json.structuring as structuring
-from conformance.properties.strategies_metadata import table_metadata
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import FormatVersion
 from spec_ref.json.reading import record_reader
 from spec_ref.table_metadata import write_metadata
 from spec_ref.table_metadata.metadata import METADATA, TableMetadata
+from tools.metadata_strategies import table_metadata
 
 SOME = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 REFUSED = "refused"

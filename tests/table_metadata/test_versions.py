@@ -8,7 +8,6 @@ import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from conformance.properties.strategies_metadata import table_metadata
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
@@ -16,6 +15,7 @@ from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, upgrade, write_metadata
 from spec_ref.table_metadata.json_schemas import NAMES, metadata_schema, schema_text
+from tools.metadata_strategies import table_metadata
 
 Document = dict[str, Any]
 UUID = "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94"

@@ -9,11 +9,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.operations.wire import to_exchange
-from conformance.properties import strategies, strategies_metadata
+from conformance.properties import strategies
 from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Truncate, Year
 from spec_ref.schemas.type_json import type_to_json
 from spec_ref.table_metadata import write_metadata
+from tools import metadata_strategies
 from tools.fuzz import manifest_questions
 
 NO_VALUES = frozenset({"unknown", "variant", "geometry", "geography"})
@@ -83,7 +84,7 @@ def _types() -> st.SearchStrategy[Asked]:
 
 def _metadata() -> st.SearchStrategy[Asked]:
     select = ["format-version", "table-uuid", "location", "last-column-id", "properties", "current-snapshot-id", "refs"]
-    return strategies_metadata.table_metadata().map(
+    return metadata_strategies.table_metadata().map(
         lambda table: ("metadata.read", {"metadata": json.loads(json.dumps(write_metadata(table))), "select": select})
     )
 

@@ -1,6 +1,6 @@
 """Hypothesis strategies for schemas, partition specs, sort orders and whole table metadata.
 
-Like `conformance.properties.strategies`, this module needs hypothesis, which is installed for development only.
+Like `conformance.properties.strategies`, this module needs Hypothesis.
 All results are valid: reading, writing and reading them again gives the same, and no check has findings.
 """
 
