@@ -34,6 +34,7 @@ export ICEBERG_CONFORMANCE_SITE ?= $(if $(wildcard site/index.html),../site)
 
 conformance: $(READY)    ## replay every vector against the reference and the real engines, with known deviations
 	-$(BIN)/iceberg-conformance engines install --all
+	@echo "$(words $(STEPS)) steps, two at a time, which takes about ten minutes; each prints its results when it ends"
 	+$(TWO_AT_A_TIME) $(STEPS)
 
 STEPS = conformance-readers conformance-plain conformance-writers conformance-properties conformance-races conformance-matrix
