@@ -6,19 +6,23 @@ from pathlib import Path
 
 import attrs
 import pytest
+import z3
 
 from conformance import cli
 from conformance.core.failures import ExitStatus
 from conformance.core.json_text import dump_json
+from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import DecimalType
+from spec_ref.data_types.values import check_value
 from spec_ref.expressions import transform_projection
 from spec_ref.expressions.predicates import Operation
 from spec_ref.requirements import register
 from tools.proofs import __main__ as runner
-from tools.proofs import counterexamples
+from tools.proofs import counterexamples, stand_ins
 from tools.proofs.explorer import Undecided
 from tools.proofs.mutants import has_words
-from tools.proofs.symbols import SymbolicInt
-from tools.proofs.theorem import ALL, THEOREMS, VACUOUS, ClaimFailed, Theorem, World, prove
+from tools.proofs.symbols import LAST_PLACE, SymbolicInt, double_of_place, implies, place_of_double
+from tools.proofs.theorem import ALL, DECIMAL, THEOREMS, VACUOUS, ClaimFailed, Theorem, World, prove
 from tools.proofs.theorems import load
 
 load()
@@ -82,7 +86,7 @@ SHOWN = (
     ("residual", ("bucket", "int", "EQ")),
     ("metrics-never-lie", ("long", "LT")),
     ("rewrite-not-of-a-leaf", ("double", "EQ")),
-    ("truncate-is-a-floor", ("decimal(38, 10)",)),
+    ("truncate-is-a-floor", ("decimal(P, S)",)),
     ("truncate-of-text", ("string",)),
     ("times-agree", ("timestamp_ns",)),
     ("truncated-lower-bounds", ("binary", "1")),
@@ -139,6 +143,86 @@ def test_both_sides_of_a_comparison_are_followed() -> None:
 
     (failure,) = prove(made(state)).failures
     assert failure.values == {"x": 7}
+
+
+def test_merged_paths_are_one_path_with_the_results_of_all() -> None:
+    def state(world: World) -> None:
+        x = world.int("x")
+        found = stand_ins.evaluate(lambda low, row: low < row[1] and (row[1] < 9 or row[1] == 20))(3, {1: x})
+        world.claim(implies(found, x <= 9), "a value that is accepted is above 9")
+
+    verdict = prove(made(state))
+    (failure,) = verdict.failures
+    assert verdict.paths == 1
+    assert failure.values == {"x": 20}
+
+
+def test_paths_that_raise_an_exception_are_not_merged() -> None:
+    def partial(least: int, row: dict[int, int]) -> bool:
+        if row[1] < least:
+            raise ValueError("too low")
+        return True
+
+    def state(world: World) -> None:
+        x = world.int("x")
+        try:
+            world.claim(stand_ins.evaluate(partial)(3, {1: x}))
+        except ValueError:
+            world.claim(x < 3)
+
+    verdict = prove(made(state))
+    assert verdict.failures == ()
+    assert verdict.paths == 3
+
+
+def is_value(type_: DecimalType, one: object) -> bool:
+    try:
+        check_value(type_, one)
+    except SpecError:
+        return False
+    return True
+
+
+def test_a_decimal_has_any_precision() -> None:
+    def state(world: World, type_: DecimalType) -> None:
+        limit = 10**type_.precision
+        one = world.decimal("value", type_.precision, type_.scale)
+        wider = DecimalType(type_.precision + 1, type_.scale) if type_.precision < 38 else type_
+        world.claim(is_value(wider, one) and limit >= 10, "a value is not one of the wider type")
+        world.claim(limit != 10**17, "the precision is 17")
+
+    (failure,) = prove(attrs.evolve(made(state), cases=({"type_": DECIMAL},))).failures
+    assert failure.values is not None
+    assert failure.values["precision"] == 17
+    assert "the precision is 17" in failure.replayed
+
+
+def test_a_decimal_has_more_digits_than_a_lower_precision() -> None:
+    def state(world: World, type_: DecimalType) -> None:
+        one = world.decimal("value", type_.precision, type_.scale)
+        lower = DecimalType(world.int("lower", 1, type_.precision), type_.scale)
+        world.claim(is_value(lower, one), "a value is not one of the lower precision")
+
+    (failure,) = prove(attrs.evolve(made(state), cases=({"type_": DECIMAL},))).failures
+    assert failure.values is not None
+    assert failure.values["lower"] < failure.values["precision"]
+    assert "a value is not one of the lower precision" in failure.replayed
+
+
+def test_the_places_of_doubles_are_their_order() -> None:
+    """The lemma that lets symbols of doubles be places in an order: z3 proves it of its own doubles, by their bits."""
+    bits = z3.BitVecs("a b", 64)
+    a, b = (z3.fpBVToFP(one, z3.Float64()) for one in bits)
+    first, second = (z3.If(one >= 0, one, -(one & 0x7FFF_FFFF_FFFF_FFFF)) for one in bits)
+    numbers = z3.Not(z3.Or(z3.fpIsNaN(a), z3.fpIsNaN(b)))
+    for of_doubles, of_places in ((a < b, first < second), (z3.fpEQ(a, b), first == second)):
+        solver = z3.Solver()
+        solver.add(numbers, of_doubles != of_places)
+        assert solver.check() == z3.unsat
+    for value in (0.0, 1.0, -1.0, 5e-324, -5e-324, 1.7976931348623157e308, float("inf"), float("-inf")):
+        assert double_of_place(place_of_double(value)) == value
+    assert place_of_double(-0.0) == place_of_double(0.0) == 0
+    assert place_of_double(float("inf")) == LAST_PLACE
 
 
 def test_the_runner_says_what_it_cannot_find(capsys: pytest.CaptureFixture[str]) -> None:

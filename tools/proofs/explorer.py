@@ -6,6 +6,11 @@ other one. It does not follow an answer that no values allow, which the solver z
 claims on all paths hold for all values of the symbols.
 
 The code is the one that users run: it is neither translated nor copied.
+
+Two things keep the number of queries and paths small. Values that satisfy the conditions of a path are kept: a branch
+that these values take is possible, so that the solver is only asked about the other one. And the paths through a
+function that returns a bool and changes nothing can be merged (`merged`): they are followed at once, and the function
+returns one condition, which is true where the result of the path that is taken is true.
 """
 
 from __future__ import annotations
@@ -40,9 +45,12 @@ class Path:
 
     prefix: tuple[bool, ...]
     deadline: float
+    values: z3.ModelRef | None = None
+    """Values of the symbols that take this path as far as it is known; None if they are not known."""
+
     answers: list[bool] = attrs.field(factory=list)
-    open: list[tuple[bool, ...]] = attrs.field(factory=list)
-    """The prefixes of the paths on which the other answer is also possible."""
+    open: list[Start] = attrs.field(factory=list)
+    """The paths on which the other answer is also possible."""
 
     solver: z3.Solver = attrs.field(factory=lambda: _solver())
     applications: dict[str, list[tuple[Any, Any]]] = attrs.field(factory=dict)
@@ -53,6 +61,8 @@ class Path:
     def assume(self, condition: Any) -> None:
         """Restrict the symbols of the path."""
         self.solver.add(condition)
+        if self.values is not None and len(self.answers) >= len(self.prefix) and not self._holds(condition):
+            self.values = None
 
     def decide(self, condition: Any) -> bool:
         """Return whether a condition on symbols is true on this path; fork if both are possible."""
@@ -64,30 +74,125 @@ class Path:
         if len(self.answers) < len(self.prefix):
             answer = self.prefix[len(self.answers)]
         else:
-            answer = self.possible(condition)
-            if answer and self.possible(z3.Not(condition)):
-                self.open.append((*self.answers, False))
+            answer = self._holds(condition, self.model())
+            if answer is None:
+                answer = self.find(condition) is not None
+            other = self.find(z3.Not(condition) if answer else condition)
+            if other is not None:
+                self.open.append(Start((*self.answers, not answer), other))
         self.answers.append(answer)
-        self.solver.add(condition if answer else z3.Not(condition))
+        self.assume(condition if answer else z3.Not(condition))
         return answer
 
-    def possible(self, condition: Any) -> bool:
-        """Whether some values of the symbols satisfy a condition in addition to those of the path."""
+    def _holds(self, condition: Any, values: z3.ModelRef | None = None) -> bool | None:
+        """Whether a condition is true of values; None if they do not decide it."""
+        found = (self.values if values is None else values).eval(condition, model_completion=True)
+        return True if z3.is_true(found) else False if z3.is_false(found) else None
+
+    def find(self, condition: Any) -> z3.ModelRef | None:
+        """Find values of the symbols that satisfy a condition in addition to those of the path; None if none do."""
         if time.process_time() > self.deadline:
             raise Undecided("the time of the case is used up")
         self.solver.push()
         self.solver.add(condition)
         result = self.solver.check()
+        found = self.solver.model() if result == z3.sat else None
         self.solver.pop()
         if result == z3.unknown:
             raise Undecided(f"z3 gave up: {self.solver.reason_unknown()}")
-        return bool(result == z3.sat)
+        return found
 
     def model(self) -> z3.ModelRef:
-        """Return values of the symbols that take this path."""
-        if self.solver.check() != z3.sat:
-            raise Undecided("z3 found no values for a path")
-        return self.solver.model()
+        """Return values of the symbols that take this path.
+
+        Raises:
+            Impossible: no values do.
+        """
+        if self.values is None:
+            self.values = self.find(z3.BoolVal(val=True))
+            if self.values is None:
+                raise Impossible
+        return self.values
+
+
+@attrs.frozen
+class Start:
+    """The first part of a path that is still to be run: its answers, and values that take it."""
+
+    prefix: tuple[bool, ...] = ()
+    values: z3.ModelRef | None = None
+
+
+@attrs.define
+class Merging:
+    """One run of a function whose paths are merged: every answer is followed, also those that no values allow."""
+
+    outer: Path | Merging
+    prefix: tuple[bool, ...]
+    answers: dict[int, bool] = attrs.field(factory=dict)
+    """The answers, by the ids of their conditions."""
+
+    conditions: list[Any] = attrs.field(factory=list)
+    """The conditions of the path, with their answers."""
+
+    open: list[tuple[bool, ...]] = attrs.field(factory=list)
+
+    @property
+    def applications(self) -> dict[str, list[tuple[Any, Any]]]:
+        """Those of the path of the caller."""
+        return self.outer.applications
+
+    def assume(self, condition: Any) -> None:
+        """Restrict the symbols, where they take this path."""
+        self.outer.assume(z3.Implies(z3.And(*self.conditions), condition))
+
+    def decide(self, condition: Any) -> bool:
+        """Return whether a condition on symbols is true on this path; both answers are followed."""
+        condition = z3.simplify(condition)
+        if z3.is_true(condition) or z3.is_false(condition):
+            return bool(z3.is_true(condition))
+        key = condition.get_id()
+        if key not in self.answers:
+            place = len(self.conditions)
+            if place >= len(self.prefix):
+                self.open.append((*self.answers.values(), False))
+            self.answers[key] = place >= len(self.prefix) or self.prefix[place]
+            self.conditions.append(condition if self.answers[key] else z3.Not(condition))
+        return self.answers[key]
+
+    def find(self, condition: Any) -> z3.ModelRef | None:
+        """Find values that take this path and satisfy a condition."""
+        return self.outer.find(z3.And(*self.conditions, condition))
+
+
+def merged(run: Callable[[], Any], term: Callable[[Any], Any]) -> Any:
+    """Run a function that returns a bool and changes nothing along all its paths.
+
+    Args:
+        run: the function.
+        term: makes a term of its result.
+
+    Returns:
+        The condition under which the result is true; the result itself if there is only one path. If values take a
+        path that raises an exception, the paths are not merged: the caller's path forks instead.
+    """
+    outer = active()
+    left: list[tuple[bool, ...]] = [()]
+    ends: list[tuple[list[Any], Any]] = []
+    while left:
+        path = Merging(outer, left.pop())
+        try:
+            with _running(path):
+                result = run()
+        except (Exception, Unsupported):
+            if path.find(z3.BoolVal(val=True)) is not None:
+                return run()
+        else:
+            ends.append((path.conditions, result))
+        left.extend(path.open)
+    if len(ends) == 1 and not ends[0][0]:
+        return ends[0][1]
+    return z3.simplify(z3.Or(*(z3.And(*conditions, term(result)) for conditions, result in ends)))
 
 
 def _solver() -> z3.Solver:
@@ -96,10 +201,10 @@ def _solver() -> z3.Solver:
     return made
 
 
-_active: list[Path] = []
+_active: list[Path | Merging] = []
 
 
-def active() -> Path:
+def active() -> Any:
     """Return the running path."""
     if not _active:
         raise Unsupported("a symbol is used outside of a proof")
@@ -107,7 +212,7 @@ def active() -> Path:
 
 
 @contextmanager
-def _running(path: Path) -> Iterator[None]:
+def _running(path: Path | Merging) -> Iterator[None]:
     _active.append(path)
     try:
         yield
@@ -138,9 +243,10 @@ def paths(run: Callable[[], None], deadline: float) -> Iterator[Ended]:
         Undecided: the solver did not answer, or the deadline passed.
         Unsupported: the code used a symbol in a way that symbols cannot follow.
     """
-    left: list[tuple[bool, ...]] = [()]
+    left = [Start()]
     while left:
-        path = Path(left.pop(), deadline)
+        start = left.pop()
+        path = Path(start.prefix, deadline, start.values)
         error: BaseException | None = None
         with _running(path):
             try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,21 +17,24 @@ from typing import Any
 
 import z3
 
-from tools.proofs.explorer import Unsupported, active
+from spec_ref.core.records import evolve
+from tools.proofs.explorer import Unsupported, active, merged
 from tools.proofs.symbols import (
-    SymbolicBits,
+    Digits,
     SymbolicBool,
     SymbolicBytes,
     SymbolicDecimal,
     SymbolicFloat,
+    SymbolicFloatOfBits,
     SymbolicInt,
     SymbolicText,
     alike,
+    boolean_term,
     code_units,
     int_term,
 )
 
-SYMBOLIC = SymbolicInt, SymbolicText, SymbolicBytes, SymbolicDecimal, SymbolicFloat, SymbolicBool
+SYMBOLIC = SymbolicInt, SymbolicText, SymbolicBytes, SymbolicDecimal, SymbolicFloat, SymbolicFloatOfBits, SymbolicBool
 
 INT32 = 1 << 31
 
@@ -38,7 +42,7 @@ INT32 = 1 << 31
 # Functions that stand for any function
 
 
-def applied(name: str, argument: Any, same: Callable[[Any, Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
+def applied(name: str, argument: Any, same: Callable[[Any, Any], Any]) -> Any:
     """Return the result of an arbitrary function: a new symbol, equal to its results for equal arguments.
 
     Args:
@@ -47,16 +51,20 @@ def applied(name: str, argument: Any, same: Callable[[Any, Any], Any]) -> tuple[
         same: returns the condition that two arguments are equal.
 
     Returns:
-        The term of the result, and the earlier arguments and results.
+        The term of the result.
     """
     path = active()
     others = path.applications.setdefault(name, [])
+    equal = [z3.simplify(same(argument, other)) for other, _ in others]
+    for condition, (_, value) in zip(equal, others, strict=True):
+        if z3.is_true(condition):
+            return value
     result = z3.Int(f"{name}!{len(others)}")
-    for other, value in others:
-        path.assume(z3.Implies(same(argument, other), result == value))
-    before = list(others)
+    for condition, (_, value) in zip(equal, others, strict=True):
+        if not z3.is_false(condition):
+            path.assume(z3.Implies(condition, result == value))
     others.append((argument, result))
-    return result, before
+    return result
 
 
 def _same_value(left: Any, right: Any) -> Any:
@@ -75,18 +83,22 @@ def _same_value(left: Any, right: Any) -> Any:
 
 def any_hash(data: Any) -> Any:
     """Replace Murmur3 by an arbitrary function from bytes to 32 bits."""
-    result, _ = applied("hash", data, _same_value)
+    result = applied("hash", data, _same_value)
     active().assume(z3.And(result >= -INT32, result < INT32))
     return SymbolicInt(result)
 
 
 def rising(name: str, argument: Any) -> Any:
     """Return the result of an arbitrary function from ints to ints that never decreases."""
-    result, before = applied(name, argument, _same_value)
-    term = int_term(argument)
-    for other, value in before:
-        other = int_term(other)
-        active().assume(z3.And(z3.Implies(term <= other, result <= value), z3.Implies(other <= term, value <= result)))
+    path, term = active(), int_term(argument)
+    others = path.applications.setdefault(name, [])
+    for other, value in others:
+        if z3.is_true(z3.simplify(term == other)):
+            return SymbolicInt(value)
+    result = z3.Int(f"{name}!{len(others)}")
+    for other, value in others:
+        path.assume(z3.And(z3.Implies(term <= other, result <= value), z3.Implies(other <= term, value <= result)))
+    others.append((term, result))
     return SymbolicInt(result)
 
 
@@ -130,7 +142,7 @@ def bucket(original: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
     def stand_in(self: Any, source: Any, value: Any) -> Any:
         if not isinstance(value, SYMBOLIC):
             return original(self, source, value)
-        result, _ = applied(f"bucket {int_term(self.num_buckets)}", value, _same_value)
+        result = applied(f"bucket {int_term(self.num_buckets)}", value, _same_value)
         active().assume(z3.And(result >= 0, result < int_term(self.num_buckets)))
         return SymbolicInt(result)
 
@@ -156,7 +168,7 @@ class _Packing:
         if not isinstance(data, tuple):
             return self.original.unpack(form, data)
         packed, value = data
-        if (packed, form) != (">d", ">q") or value.bits is None:
+        if (packed, form) != (">d", ">q") or not isinstance(value, SymbolicFloatOfBits):
             raise Unsupported(f"bytes of {packed} as {form}")
         return (value.bits,)
 
@@ -171,16 +183,15 @@ class _Math:
         return getattr(self.original, name)
 
     def isnan(self, value: Any) -> Any:
-        return value != value if isinstance(value, SymbolicFloat) else self.original.isnan(value)
+        return value != value if isinstance(value, SymbolicFloatOfBits) else self.original.isnan(value)
 
     def copysign(self, value: Any, sign: Any) -> Any:
-        if not isinstance(sign, SymbolicFloat):
+        if not isinstance(sign, SymbolicFloatOfBits):
             return self.original.copysign(value, sign)
-        if value == value or sign.bits is None:
+        if value == value:
             raise Unsupported("the sign of something else than a NaN")
         nan = z3.BitVecVal(0x7FF8 << 48, 64)
-        bits = z3.If(sign.bits.term < 0, nan | z3.BitVecVal(1 << 63, 64), nan)
-        return SymbolicFloat(z3.fpBVToFP(bits, z3.Float64()), SymbolicBits(bits))
+        return SymbolicFloatOfBits(z3.If(sign.bits.term < 0, nan | z3.BitVecVal(1 << 63, 64), nan))
 
 
 class _Date:
@@ -188,7 +199,7 @@ class _Date:
 
     def __init__(self, day: Any) -> None:
         for part in ("year", "month", "day"):
-            setattr(self, part, SymbolicInt(applied(f"{part} of the cycle", day, _same_value)[0]))
+            setattr(self, part, SymbolicInt(applied(f"{part} of the cycle", day, _same_value)))
 
 
 class _Days:
@@ -270,6 +281,10 @@ def _chr(number: Any) -> Any:
 # Decimals, without their digits
 
 
+def _len(value: Any) -> Any:
+    return value if isinstance(value, Digits) else len(value)
+
+
 def _unscaled_value(original: Callable[..., Any]) -> Callable[[Any], Any]:
     return lambda value: value.number if isinstance(value, SymbolicDecimal) else original(value)
 
@@ -293,8 +308,55 @@ class Encoded:
         self.value = value
 
 
+class Packed(bytes):
+    """The bytes of a number in a layout of ``struct``, which returns the number if it reads them in the same layout."""
+
+    layout: struct.Struct
+    number: Any
+
+    def __new__(cls, layout: struct.Struct, number: Any) -> Packed:
+        self = super().__new__(cls, layout.size)
+        self.layout, self.number = layout, number
+        return self
+
+
+def _layouts(original: Callable[..., Any]) -> Callable[[Any], Any]:
+    def stand_in(type_: Any) -> Any:
+        form = original(type_)
+        layout = getattr(form.encode, "__self__", None)
+        if not isinstance(layout, struct.Struct):
+            return form
+
+        def encode(value: Any) -> Any:
+            return Packed(layout, value) if isinstance(value, SYMBOLIC) else form.encode(value)
+
+        def decode(type_: Any, data: Any) -> Any:
+            if not isinstance(data, Packed) or len(data) != layout.size:
+                return form.decode(type_, bytes(data))  # raises the error for another length
+            if data.layout.format != layout.format:
+                raise Unsupported(f"bytes of {data.layout.format} as {layout.format}")
+            return data.number
+
+        return evolve(form, encode=encode, decode=decode)
+
+    return stand_in
+
+
 def _decode_bound(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return lambda type_, data: data.value if isinstance(data, Encoded) else original(type_, data)
+
+
+# The results of predicates
+
+
+def evaluate(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Merge the paths of the evaluation of a predicate; it is the same code, which is run along all of them."""
+
+    def stand_in(predicate: Any, row: Any) -> Any:
+        found = merged(lambda: original(predicate, row), boolean_term)
+        return SymbolicBool(found) if isinstance(found, z3.BoolRef) else found
+
+    return stand_in
 
 
 FUNCTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
@@ -308,6 +370,8 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     ),
     "the text of a value in a message": ("spec_ref.core.errors.abbreviated_repr", lambda _: lambda value: "a value"),
     "the bytes of a bound": ("spec_ref.single_value.bounds.decode_bound", _decode_bound),
+    "the bytes of a number": ("spec_ref.single_value.binary._form", _layouts),
+    "the result of a predicate": ("spec_ref.expressions.bound.evaluate", evaluate),
 }
 """The functions of `spec_ref` that are replaced, wherever they are imported."""
 
@@ -319,6 +383,7 @@ METHODS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
 
 NAMES: dict[str, dict[str, Any]] = {
     "spec_ref.core.calendar": {"datetime": _Datetime},
+    "spec_ref.data_types.values": {"len": lambda _: _len},
     "spec_ref.hashing": {"struct": _Packing},
     "spec_ref.partitioning.transforms": {"int": lambda _: _Int},
     "spec_ref.sorting.comparator": {"struct": _Packing, "math": _Math},

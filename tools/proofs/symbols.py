@@ -6,6 +6,8 @@ operators are those of real values. Unsupported operations raise `Unsupported`; 
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -16,6 +18,10 @@ from tools.proofs.explorer import Unsupported, active
 
 POISON = -(10**60) - 7
 """The number inside every symbol of an int: C code that reads it fails, because it fits no C type."""
+
+
+EXPONENTS = range(1, 39)
+"""The exponents of powers that symbols can have: the precisions of decimals."""
 
 
 class SymbolicBool:
@@ -55,6 +61,18 @@ def boolean_term(value: Any) -> Any:
     if isinstance(value, bool):
         return z3.BoolVal(value)
     raise Unsupported(f"not a bool: {value!r}")
+
+
+def implies(condition: Any, conclusion: Any) -> Any:
+    """Return whether a condition is false or a conclusion true, without a fork of the path for either."""
+    if isinstance(condition, bool):
+        return conclusion if condition else True
+    return SymbolicBool(z3.Implies(boolean_term(condition), boolean_term(conclusion)))
+
+
+def negation(condition: Any) -> Any:
+    """Return the negation of a condition, without a fork of the path."""
+    return not condition if isinstance(condition, bool) else SymbolicBool(z3.Not(boolean_term(condition)))
 
 
 def int_term(value: Any) -> Any:
@@ -163,6 +181,23 @@ class SymbolicInt(int):
     def __format__(self, _: str) -> str:
         return repr(self)
 
+    def __rpow__(self, base: Any, modulus: Any = None) -> Any:
+        """Return a power of a positive number; the exponent has to be one of `EXPONENTS`."""
+        path = active()
+        if type(base) is not int or base < 1 or modulus is not None:
+            raise Unsupported("a power of a symbol")
+        known = path.applications.setdefault(f"power of {base}", [])
+        for exponent, power in known:
+            if self.term.eq(exponent):
+                return SymbolicInt(power)
+        if not path.decide(z3.And(self.term >= EXPONENTS[0], self.term <= EXPONENTS[-1])):
+            raise Unsupported(f"an exponent that is not from {EXPONENTS[0]} to {EXPONENTS[-1]}")
+        power = z3.Int(f"power of {base}!{len(known)}")
+        path.assume(z3.And(*(z3.Implies(self.term == one, power == base**one) for one in EXPONENTS)))
+        path.assume(z3.And(power >= base ** EXPONENTS[0], power <= base ** EXPONENTS[-1]))
+        known.append((self.term, power))
+        return SymbolicInt(power)
+
     def bit_length(self) -> int:
         """Return the number of bits of the absolute value; the path forks for every length."""
         magnitude = z3.If(self.term >= 0, self.term, -self.term)
@@ -190,7 +225,7 @@ class SymbolicInt(int):
     def _unsupported(self, *_: Any) -> Any:
         raise Unsupported("a symbol of an int is used as a number of C, or in arithmetic that is not followed")
 
-    __index__ = __int__ = __float__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _unsupported
+    __index__ = __int__ = __float__ = __truediv__ = __rtruediv__ = __pow__ = _unsupported
     __lshift__ = __rshift__ = __or__ = __xor__ = __rand__ = __ror__ = __rdivmod__ = __rlshift__ = __rrshift__ = (
         __rxor__
     ) = __round__ = _unsupported
@@ -333,34 +368,33 @@ class SymbolicBytes(_Sequence, bytes):  # type: ignore[misc]  # the same
 # Decimals and floats
 
 
-class _Digits:
-    """The digits of a decimal; code only compares their number with the precision."""
+class Digits:
+    """The digits of a decimal; code only compares their number with a precision."""
 
-    def __init__(self, number: Any, precision: int) -> None:
-        self.number, self.precision = number, precision
+    def __init__(self, number: Any) -> None:
+        self.number = number
 
-    def __len__(self) -> int:
-        limit = 10**self.precision
-        return (
-            self.precision if active().decide(z3.And(self.number < limit, self.number > -limit)) else self.precision + 1
-        )
+    def __le__(self, precision: Any) -> Any:
+        """Whether there are at most so many digits."""
+        limit = 10**precision
+        return (self.number < limit) & (self.number > -limit)
 
 
 class SymbolicDecimal(Decimal):
     """Any decimal with a given scale."""
 
     number: Any
-    precision: int
-    scale: int
+    precision: Any
+    scale: Any
 
-    def __new__(cls, number: Any, precision: int, scale: int) -> SymbolicDecimal:
+    def __new__(cls, number: Any, precision: Any, scale: Any) -> SymbolicDecimal:
         self = super().__new__(cls, "NaN")
         self.number, self.precision, self.scale = number, precision, scale
         return self
 
     def as_tuple(self) -> Any:
         """Return the sign, which no caller uses, the digits and the exponent."""
-        return None, _Digits(int_term(self.number), self.precision), -self.scale
+        return None, Digits(self.number), -self.scale
 
     def _compared(self, other: Any) -> Any:
         if not isinstance(other, SymbolicDecimal) or other.scale != self.scale:
@@ -445,34 +479,99 @@ def _bits_term(value: Any) -> Any:
 
 
 class SymbolicFloat(float):
-    """Any double, including NaN, the infinities and both zeros."""
+    """Any double, including NaN, the infinities and both zeros.
+
+    It is represented by its place in the order of doubles, which is that of their bits, and not by its bits: numbers
+    are compared in this order, and -0 and 0 have the same place.
+    """
+
+    place: Any
+    nan: Any
+
+    def __new__(cls, place: Any, nan: Any) -> SymbolicFloat:
+        self = super().__new__(cls, "nan")
+        self.place, self.nan = place, nan
+        return self
+
+    def _compared(self, other: Any, function: Callable[[Any, Any], Any]) -> SymbolicBool:
+        place, nan = (
+            (other.place, other.nan)
+            if isinstance(other, SymbolicFloat)
+            else (z3.IntVal(place_of_double(other)), z3.BoolVal(math.isnan(other)))
+        )
+        return SymbolicBool(z3.And(z3.Not(self.nan), z3.Not(nan), function(self.place, place)))
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(other, lambda a, b: a < b)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(other, lambda a, b: a <= b)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(other, lambda a, b: a > b)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(other, lambda a, b: a >= b)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared(other, lambda a, b: a == b) if isinstance(other, float | int) else False
+
+    def __ne__(self, other: object) -> Any:
+        return ~self._compared(other, lambda a, b: a == b) if isinstance(other, float | int) else True
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<double {self.place}>"
+
+    __str__ = __repr__
+
+
+LAST_PLACE = 0x7FF0_0000_0000_0000
+"""The place of infinity: the number of positive doubles."""
+
+
+def place_of_double(value: float) -> int:
+    """Return the place of a double in their order, which is 0 for both zeros."""
+    bits: int = struct.unpack(">q", struct.pack(">d", value))[0]
+    return bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF)
+
+
+def double_of_place(place: int) -> float:
+    """Return the double at a place of the order."""
+    value: float = struct.unpack(">d", struct.pack(">q", abs(place)))[0]
+    return value if place >= 0 else -value
+
+
+class SymbolicFloatOfBits(float):
+    """Any double, made from its bits, as z3 defines them: for code that uses the bits, and the sign of NaN."""
 
     term: Any
-    bits: SymbolicBits | None
-    """The bits of the double, known only if it was made from them, because z3 has a single NaN."""
+    bits: SymbolicBits
 
-    def __new__(cls, term: Any, bits: SymbolicBits | None = None) -> SymbolicFloat:
+    def __new__(cls, bits: Any) -> SymbolicFloatOfBits:
         self = super().__new__(cls, "nan")
-        self.term, self.bits = term, bits
+        self.term, self.bits = z3.fpBVToFP(bits, z3.Float64()), SymbolicBits(bits)
         return self
 
     def __lt__(self, other: Any) -> Any:
-        return SymbolicBool(z3.fpLT(self.term, float_term(other)))
+        return SymbolicBool(z3.fpLT(self.term, _float_term(other)))
 
     def __le__(self, other: Any) -> Any:
-        return SymbolicBool(z3.fpLEQ(self.term, float_term(other)))
+        return SymbolicBool(z3.fpLEQ(self.term, _float_term(other)))
 
     def __gt__(self, other: Any) -> Any:
-        return SymbolicBool(z3.fpGT(self.term, float_term(other)))
+        return SymbolicBool(z3.fpGT(self.term, _float_term(other)))
 
     def __ge__(self, other: Any) -> Any:
-        return SymbolicBool(z3.fpGEQ(self.term, float_term(other)))
+        return SymbolicBool(z3.fpGEQ(self.term, _float_term(other)))
 
     def __eq__(self, other: object) -> Any:
-        return SymbolicBool(z3.fpEQ(self.term, float_term(other))) if isinstance(other, float | int) else False
+        return SymbolicBool(z3.fpEQ(self.term, _float_term(other))) if isinstance(other, float | int) else False
 
     def __ne__(self, other: object) -> Any:
-        return SymbolicBool(z3.Not(z3.fpEQ(self.term, float_term(other)))) if isinstance(other, float | int) else True
+        return SymbolicBool(z3.Not(z3.fpEQ(self.term, _float_term(other)))) if isinstance(other, float | int) else True
 
     def __hash__(self) -> int:
         return 0
@@ -483,6 +582,5 @@ class SymbolicFloat(float):
     __str__ = __repr__
 
 
-def float_term(value: Any) -> Any:
-    """Return the term of a float, or of a symbol of one."""
-    return value.term if isinstance(value, SymbolicFloat) else z3.FPVal(float(value), z3.Float64())
+def _float_term(value: Any) -> Any:
+    return value.term if isinstance(value, SymbolicFloatOfBits) else z3.FPVal(float(value), z3.Float64())

@@ -8,6 +8,7 @@ values of each path that was proved.
 
 from __future__ import annotations
 
+import math
 import struct
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,16 +19,20 @@ import attrs
 import z3
 
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import DecimalType
 from tools.proofs import explorer, stand_ins
 from tools.proofs.explorer import Impossible, Undecided, Unsupported, active
 from tools.proofs.symbols import (
-    SymbolicBits,
+    EXPONENTS,
+    LAST_PLACE,
     SymbolicBytes,
     SymbolicDecimal,
     SymbolicFloat,
+    SymbolicFloatOfBits,
     SymbolicInt,
     SymbolicText,
     boolean_term,
+    double_of_place,
 )
 
 ALL = "all values"
@@ -55,6 +60,17 @@ class StepsFound(ClaimFailed):
     def __init__(self, words: str, steps: Sequence[str]) -> None:
         super().__init__(words)
         self.steps = tuple(steps)
+
+
+@attrs.frozen
+class AnyDecimal:
+    """In a case of a theorem: the decimal type of any precision, and of any scale up to the precision."""
+
+    def __str__(self) -> str:
+        return "decimal(P, S)"
+
+
+DECIMAL = AnyDecimal()
 
 
 @attrs.define
@@ -112,6 +128,15 @@ class World:
         units = [self.int(f"{name}[{place}]", 0, 255) for place in range(length)]
         return SymbolicBytes(units) if self.symbolic else bytes(units)
 
+    def decimal_type(self, name: str = "precision", least: Any = 1) -> DecimalType:
+        """Return any decimal type, of at least some precision."""
+        precision = self.int(name, least, EXPONENTS[-1])
+        return DecimalType(precision, self.int("scale", 0, precision))
+
+    def arguments(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a case, with any decimal type where the case has `DECIMAL`."""
+        return {name: self.decimal_type() if one is DECIMAL else one for name, one in case.items()}
+
     def decimal(self, name: str, precision: Any, scale: Any) -> Any:
         """Return any decimal of a type."""
         number = self.int(name, 1 - 10**precision, 10**precision - 1)
@@ -123,9 +148,12 @@ class World:
         """Return any double, including NaN."""
         if self.given is not None:
             return self.given.get(name, 0.0)
-        term = z3.FP(name, z3.Float64())
-        self.made[name] = lambda model: _double(model, term)
-        return SymbolicFloat(term)
+        place, nan = z3.Int(name), z3.Bool(f"{name} is NaN")
+        self.made[name] = lambda model: (
+            math.nan if z3.is_true(model.eval(nan)) else double_of_place(_number(model, place))
+        )
+        active().assume(z3.And(place >= -LAST_PLACE, place <= LAST_PLACE))
+        return SymbolicFloat(place, nan)
 
     def double_of_bits(self, name: str) -> Any:
         """Return any double, made from its bits, so that a NaN has a sign."""
@@ -133,14 +161,13 @@ class World:
             return self.given.get(name, 0.0)
         bits = z3.BitVec(name, 64)
         self.made[name] = lambda model: _double_of_bits(model, bits)
-        return SymbolicFloat(z3.fpBVToFP(bits, z3.Float64()), SymbolicBits(bits))
+        return SymbolicFloatOfBits(bits)
 
     def assume(self, condition: Any) -> None:
         """Exclude the values for which a condition is false."""
         if self.symbolic and not isinstance(condition, bool):
             active().assume(boolean_term(condition))
-            if not active().possible(z3.BoolVal(val=True)):
-                raise Impossible
+            active().model()
         elif not condition:
             raise Impossible
 
@@ -158,13 +185,6 @@ def _number(model: z3.ModelRef, term: Any) -> int:
 def _double_of_bits(model: z3.ModelRef, term: Any) -> float:
     bits = model.eval(term, model_completion=True).as_long()
     return float(struct.unpack(">d", bits.to_bytes(8, "big"))[0])
-
-
-def _double(model: z3.ModelRef, term: Any) -> float:
-    bits = z3.simplify(z3.fpToIEEEBV(model.eval(term, model_completion=True)))
-    if not z3.is_bv_value(bits):
-        return float("nan")
-    return float(struct.unpack(">d", bits.as_long().to_bytes(8, "big"))[0])
 
 
 @attrs.frozen
@@ -298,7 +318,7 @@ def _prove_case(
     if one.method in {EXHAUSTIVE, INDUCTION}:
         world = World(given={})
         try:
-            one.state(world, **case)
+            one.state(world, **world.arguments(case))
         except (Exception, Undecided) as error:
             return Failure(name, _reason(error), steps=getattr(error, "steps", ())), 1, world.claims
         return None if world.claims else Failure(name, VACUOUS), 1, world.claims
@@ -307,7 +327,7 @@ def _prove_case(
 
     def run() -> None:
         worlds.append(World())
-        one.state(worlds[-1], **case)
+        one.state(worlds[-1], **worlds[-1].arguments(case))
 
     samples: list[dict[str, Any]] = []
     try:
@@ -348,7 +368,7 @@ def _reason(error: BaseException) -> str:
 def _run_with(one: Theorem, case: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[World, BaseException | None]:
     world = World(given=values)
     try:
-        one.state(world, **case)
+        one.state(world, **world.arguments(case))
     except Impossible:
         return world, None
     except Exception as error:

@@ -7,19 +7,36 @@ from typing import Any
 
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.promotion import is_promotion, promote_value
-from spec_ref.data_types.types import DATE, INT, LONG, TIMESTAMP, TIMESTAMP_NS, DecimalType, Type, kind
+from spec_ref.data_types.types import (
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    UNKNOWN,
+    DecimalType,
+    Type,
+    kind,
+)
 from spec_ref.partitioning.evolution import keeps_partition_values
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year
+from spec_ref.single_value.binary import to_binary
+from spec_ref.single_value.bounds import decode_bound
 from tools.proofs.explorer import Impossible
-from tools.proofs.theorem import EXHAUSTIVE, World, theorem
+from tools.proofs.theorem import DECIMAL, EXHAUSTIVE, World, theorem
 from tools.proofs.theorems.predicates import transform_named, value
 
-PROMOTIONS: tuple[tuple[Type, Type], ...] = (
+PROMOTIONS: tuple[tuple[Any, Any], ...] = (
     (INT, LONG),
+    (FLOAT, DOUBLE),
     (DATE, TIMESTAMP),
     (DATE, TIMESTAMP_NS),
-    (DecimalType(9, 2), DecimalType(18, 2)),
-    (DecimalType(18, 4), DecimalType(38, 4)),
+    (UNKNOWN, LONG),
+    (UNKNOWN, STRING),
+    (DECIMAL, "a wider decimal"),
 )
 EXAMPLES: tuple[Transform, ...] = (Identity(), Bucket(16), Truncate(10), Year(), Month(), Day(), Hour(), Void())
 NAMES = dict(
@@ -29,10 +46,18 @@ NAMES = dict(
 
 def _pairs(*, kept: bool) -> Iterator[dict[str, Any]]:
     for old, new in PROMOTIONS:
+        first, second = (DecimalType(1, 0), DecimalType(2, 0)) if old is DECIMAL else (old, new)
         for transform in EXAMPLES:
-            accepted = transform.sources is None or {kind(old), kind(new)} <= transform.sources
-            if accepted and keeps_partition_values(transform, old, new) is kept:
+            accepted = transform.sources is None or {kind(first), kind(second)} <= transform.sources
+            if accepted and keeps_partition_values(transform, first, second) is kept:
                 yield {"old": old, "new": new, "transform": NAMES[type(transform)]}
+
+
+def _new_type(world: World, old: Type, new: Any) -> Any:
+    """Return the type of a case after the promotion: for a decimal, any of the same scale and a higher precision."""
+    if not isinstance(old, DecimalType):
+        return new
+    return DecimalType(world.int("wider precision", old.precision + 1, 38), old.scale)
 
 
 def _promoted(old: Type, new: Type, one: Any) -> Any:
@@ -43,21 +68,26 @@ def _promoted(old: Type, new: Type, one: Any) -> Any:
 
 
 @theorem("promotion-keeps-partitions", "EVO008", cases=_pairs(kept=True), quick=4, without=("the bucket",))
-def keeps_partitions(world: World, old: Type, new: Type, transform: str) -> None:
+def keeps_partitions(world: World, old: Type, new: Any, transform: str) -> None:
     """If a promotion of a partitioned column is allowed, the partition value of every promoted value is that of the
     original value: scans find files that were written before the promotion.
     """
-    made = transform_named(world, transform)
+    made, new = transform_named(world, transform), _new_type(world, old, new)
+    world.claim(is_promotion(old, new), "the change of types is not a promotion")
+    world.claim(keeps_partition_values(made, old, new), "the rule does not allow the promotion")
     one = value(world, "value", old)
-    if isinstance(old, DecimalType) and world.symbolic:
-        promoted = type(one)(one.number, new.precision, new.scale)
-    else:
-        promoted = _promoted(old, new, one)
+    promoted = _promoted(old, new, one)
     try:
         before = made.apply(old, one)
     except SpecError as error:  # contradiction C6: no file was written with it
         raise Impossible from error
-    world.claim(before == made.apply(new, promoted), "the promoted value is in another partition")
+    after = made.apply(new, promoted)
+    same = before is after or before == after or (_is_nan(before) and _is_nan(after))
+    world.claim(same, "the promoted value is in another partition")
+
+
+def _is_nan(one: Any) -> Any:
+    return one != one
 
 
 @theorem("other-promotions-do-not", "EVO008", method=EXHAUSTIVE, cases=_pairs(kept=False))
@@ -71,18 +101,41 @@ def changes_partitions(world: World, old: Type, new: Type, transform: str) -> No
 
 
 @theorem(
+    "promoted-bounds-are-read",
+    "EVO007",
+    cases=({"old": old, "new": new} for old, new in PROMOTIONS if old != UNKNOWN),
+    quick=3,
+    without=("the bytes of a bound", "the bytes of a decimal"),
+)
+def reads_bounds(world: World, old: Type, new: Any) -> None:
+    """A bound that was written before a promotion is read as the promoted value: its length decides its type, and the
+    bytes of a decimal are the same at any precision.
+    """
+    new = _new_type(world, old, new)
+    one = value(world, "value", old)
+    if isinstance(one, float):
+        world.assume(one == one)  # NaN is no bound
+    promoted = _promoted(old, new, one)
+    try:
+        data = to_binary(old, one)
+    except SpecError as error:  # a double that no float is
+        raise Impossible from error
+    world.claim(decode_bound(new, data) == promoted, "the bound is read as another value")
+
+
+@theorem(
     "promotion-keeps-order",
     "EVO003",
     "EVO005",
     "EVO006",
     "EVO007",
-    cases=({"old": old, "new": new} for old, new in PROMOTIONS if not isinstance(old, DecimalType)),
+    cases=({"old": old, "new": new} for old, new in PROMOTIONS if old != UNKNOWN),
 )
-def keeps_order(world: World, old: Type, new: Type) -> None:
+def keeps_order(world: World, old: Type, new: Any) -> None:
     """A promotion keeps the order of values, so that promoted bounds of older files are bounds of the promoted values;
     and it never maps two values to the same one.
     """
-    world.claim(is_promotion(old, new), "the change of types is not a promotion")
+    new = _new_type(world, old, new)
     low, high = value(world, "low", old), value(world, "high", old)
     first, second = _promoted(old, new, low), _promoted(old, new, high)
     world.claim((low < high) == (first < second), "the promoted values have another order")

@@ -33,7 +33,7 @@ def _model(table: str, change: str, *dropped: Assumption) -> Model:
     "TMD035",
     method=INDUCTION,
     cases=({"table": table, "change": change} for change in CHANGES for table in TABLES),
-    quick=11,
+    quick=12,
 )
 def acknowledged(world: World, table: str, change: str) -> None:
     """With any number of writers, retries, lost, late and repeated requests, outdated reads and crashes: a commit that
@@ -54,7 +54,7 @@ def acknowledged(world: World, table: str, change: str) -> None:
     "OCC003",
     method=EXHAUSTIVE,
     cases=({"table": table, "change": change} for change in CHANGES for table in TABLES),
-    quick=8,
+    quick=12,
 )
 def repeated(world: World, table: str, change: str) -> None:
     """A writer that may retry once more takes no step that a writer with fewer retries does not take: so the steps that
@@ -70,7 +70,7 @@ def repeated(world: World, table: str, change: str) -> None:
     "FIO001",
     method=INDUCTION,
     cases=({"table": table, "assumption": assumption} for assumption in Assumption for table in TABLES),
-    quick=1,
+    quick=5,
 )
 def assumed(world: World, table: str, assumption: Any) -> None:
     """Each assumption about the store is needed: without it there are steps of at most two writers that lose a commit,

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import SpecError
-from spec_ref.data_types.types import BINARY, BOOLEAN, DOUBLE, INT, LONG, STRING, DecimalType, Type
+from spec_ref.data_types.types import BINARY, BOOLEAN, DOUBLE, INT, LONG, STRING, Type
 from spec_ref.expressions.bound import BoundReference, BoundTest, evaluate
 from spec_ref.expressions.metrics_evaluation import Metrics, column_stats, evaluate_metrics, evaluate_summaries
 from spec_ref.expressions.predicates import And, Not, Operation, Or
@@ -15,7 +15,8 @@ from spec_ref.expressions.stats_evaluation import TermStats, evaluate_stats
 from spec_ref.single_value.binary import to_binary
 from tools.proofs.explorer import Impossible
 from tools.proofs.stand_ins import Encoded
-from tools.proofs.theorem import World, theorem
+from tools.proofs.symbols import implies, negation
+from tools.proofs.theorem import DECIMAL, World, theorem
 from tools.proofs.theorems.predicates import (
     COLUMN,
     FIELD,
@@ -27,7 +28,7 @@ from tools.proofs.theorems.predicates import (
     value,
 )
 
-TYPES: tuple[Type, ...] = (LONG, BOOLEAN, DecimalType(38, 10), STRING, BINARY, DOUBLE)
+TYPES: tuple[Any, ...] = (LONG, BOOLEAN, DECIMAL, STRING, BINARY, DOUBLE)
 """A type for each order of values; ints, dates and times compare as longs do, and floats as doubles do."""
 
 LENGTHS, ROW = (1, 2), (2,)
@@ -124,10 +125,8 @@ def metrics(world: World, type_: Type, operation: Any) -> None:
     outcome = evaluate_metrics(predicate, made)
     matches = evaluate(predicate, {COLUMN: row})
     world.request = lambda: _metrics_request(type_, made, predicate, matches=matches)
-    if matches:
-        world.claim(outcome.might_match, "the metrics say that no row matches")
-    else:
-        world.claim(outcome.might_fail, "the metrics say that every row matches")
+    world.claim(implies(matches, outcome.might_match), "the metrics say that no row matches")
+    world.claim(implies(negation(matches), outcome.might_fail), "the metrics say that every row matches")
 
 
 def _metrics_request(type_: Type, made: Metrics, predicate: Any, *, matches: bool) -> dict[str, Any]:
@@ -175,10 +174,9 @@ def summaries(world: World, type_: Type, operation: Any) -> None:
     made = Summary(null, nan, *(None if one is None else _encoded(world, type_, one) for one in (lower, upper)))
     predicate = leaf(world, operation, type_, BoundReference((FIELD,), ("p",), type_))
     outcome = evaluate_summaries(predicate, [made], [FIELD])
-    if evaluate(predicate, {FIELD: partition}):
-        world.claim(outcome.might_match, "the summary says that no partition matches")
-    else:
-        world.claim(outcome.might_fail, "the summary says that every partition matches")
+    matches = evaluate(predicate, {FIELD: partition})
+    world.claim(implies(matches, outcome.might_match), "the summary says that no partition matches")
+    world.claim(implies(negation(matches), outcome.might_fail), "the summary says that every partition matches")
 
 
 @theorem(
