@@ -61,7 +61,7 @@ class Path:
     def assume(self, condition: Any) -> None:
         """Restrict the symbols of the path."""
         self.solver.add(condition)
-        if self.values is not None and len(self.answers) >= len(self.prefix) and not self._holds(condition):
+        if self.values is not None and len(self.answers) >= len(self.prefix) and not _holds(condition, self.values):
             self.values = None
 
     def decide(self, condition: Any) -> bool:
@@ -74,20 +74,14 @@ class Path:
         if len(self.answers) < len(self.prefix):
             answer = self.prefix[len(self.answers)]
         else:
-            answer = self._holds(condition, self.model())
-            if answer is None:
-                answer = self.find(condition) is not None
+            known = _holds(condition, self.model())
+            answer = self.find(condition) is not None if known is None else known
             other = self.find(z3.Not(condition) if answer else condition)
             if other is not None:
                 self.open.append(Start((*self.answers, not answer), other))
         self.answers.append(answer)
         self.assume(condition if answer else z3.Not(condition))
         return answer
-
-    def _holds(self, condition: Any, values: z3.ModelRef | None = None) -> bool | None:
-        """Whether a condition is true of values; None if they do not decide it."""
-        found = (self.values if values is None else values).eval(condition, model_completion=True)
-        return True if z3.is_true(found) else False if z3.is_false(found) else None
 
     def find(self, condition: Any) -> z3.ModelRef | None:
         """Find values of the symbols that satisfy a condition in addition to those of the path; None if none do."""
@@ -193,6 +187,12 @@ def merged(run: Callable[[], Any], term: Callable[[Any], Any]) -> Any:
     if len(ends) == 1 and not ends[0][0]:
         return ends[0][1]
     return z3.simplify(z3.Or(*(z3.And(*conditions, term(result)) for conditions, result in ends)))
+
+
+def _holds(condition: Any, values: z3.ModelRef) -> bool | None:
+    """Whether a condition is true of values; None if they do not decide it."""
+    found = values.eval(condition, model_completion=True)
+    return True if z3.is_true(found) else False if z3.is_false(found) else None
 
 
 def _solver() -> z3.Solver:

@@ -33,7 +33,7 @@ class SymbolicBool:
         self.term = term
 
     def __bool__(self) -> bool:
-        return active().decide(self.term)
+        return bool(active().decide(self.term))
 
     def __eq__(self, other: object) -> Any:
         return SymbolicBool(self.term == boolean_term(other))
@@ -171,7 +171,7 @@ class SymbolicInt(int):
         return self // other, self % other
 
     def __bool__(self) -> bool:
-        return active().decide(self.term != 0)
+        return bool(active().decide(self.term != 0))
 
     def __repr__(self) -> str:
         return f"<{self.term}>"
