@@ -165,46 +165,61 @@ def truncate_text(world: World, type_: Type) -> None:
         world.claim(cut <= transform.apply(type_, high), "the truncations are in another order")
 
 
-class _Long(str):
-    """A string of any length, of which only the length and the order relative to one other string are known.
+class _Long:
+    """A string or binary of any length, of which only the length and the order relative to one other are known.
 
-    Both have a common prefix of the length ``same``; after it, if they are longer, they have the code points ``here``.
+    Both have a common prefix of the length ``same``; after it, if they are longer, they have the units ``here``.
     """
 
     length: Any
     same: Any
     here: Any
 
-    def __new__(cls, length: Any, same: Any, here: Any) -> _Long:
+    def __new__(cls, length: Any, same: Any, here: Any) -> Any:
         self = super().__new__(cls)
         self.length, self.same, self.here = length, same, here
         return self
 
     def __getitem__(self, part: Any) -> Any:
         if not isinstance(part, slice) or part.start is not None or part.step is not None:
-            raise Unsupported("a part of a long string that is not its beginning")
-        return _Long(min(self.length, part.stop), min(self.same, part.stop), self.here)
+            raise Unsupported("a part of a long value that is not its beginning")
+        return type(self)(min(self.length, part.stop), min(self.same, part.stop), self.here)
 
     def __le__(self, other: Any) -> Any:
-        """Whether this string is a prefix of the other one, or less at the first difference: the order of the spec."""
+        """Whether this value is a prefix of the other one, or less at the first difference: the order of the spec."""
         return self.same == self.length or (self.same < other.length and self.here < other.here)
 
 
-@theorem("truncate-of-long-text", "TRN008")
-def truncate_long(world: World) -> None:
-    """If one string is not after another, then neither are their truncations, whatever their lengths and the width:
-    the first difference of two strings decides their order, and that of their truncations unless these are equal.
+class _LongText(_Long, str):  # type: ignore[misc]  # what it has in place of str's methods takes less
+    pass
+
+
+class _LongBytes(_Long, bytes):  # type: ignore[misc]  # the same
+    pass
+
+
+@theorem(
+    "truncate-of-long-text",
+    "TRN008",
+    "TRN009",
+    cases=({"source": source} for source in TEXTS),
+)
+def truncate_long(world: World, source: Type) -> None:
+    """If one string or binary is not after another, then neither are their truncations, whatever their lengths and the
+    width: the first difference of two of them decides their order, and that of their truncations unless these are
+    equal.
     """
     transform = Truncate(world.int("width", 1, WIDEST))
     same = world.int("same", 0)
+    made, last = (_LongText, MAX_CODE_POINT) if source == STRING else (_LongBytes, 255)
     low, high = (
-        _Long(world.int(f"length of {name}", same), same, world.int(f"{name} there", 0, MAX_CODE_POINT))
+        made(world.int(f"length of {name}", same), same, world.int(f"{name} there", 0, last))
         for name in ("low", "high")
     )
     world.assume((low.here != high.here) | (low.length == same) | (high.length == same))
     if low <= high:
-        cut = transform.apply(STRING, low)
-        world.claim(cut <= transform.apply(STRING, high), "the truncations are in another order")
+        cut = transform.apply(source, low)
+        world.claim(cut <= transform.apply(source, high), "the truncations are in another order")
         world.claim(cut.length <= transform.width, "the result is longer than the width")
 
 

@@ -27,7 +27,7 @@ from spec_ref.single_value.binary import to_binary
 from spec_ref.single_value.bounds import decode_bound
 from tools.proofs.explorer import Impossible
 from tools.proofs.theorem import DECIMAL, EXHAUSTIVE, World, theorem
-from tools.proofs.theorems.predicates import transform_named, value
+from tools.proofs.theorems.predicates import transform_named, value, value_json
 
 PROMOTIONS: tuple[tuple[Any, Any], ...] = (
     (INT, LONG),
@@ -73,17 +73,22 @@ def keeps_partitions(world: World, old: Type, new: Any, transform: str) -> None:
     original value: scans find files that were written before the promotion.
     """
     made, new = transform_named(world, transform), _new_type(world, old, new)
-    world.claim(is_promotion(old, new), "the change of types is not a promotion")
-    world.claim(keeps_partition_values(made, old, new), "the rule does not allow the promotion")
     one = value(world, "value", old)
     promoted = _promoted(old, new, one)
     try:
         before = made.apply(old, one)
     except SpecError as error:  # contradiction C6: no file was written with it
         raise Impossible from error
+    world.request = lambda: {
+        "operation": "transform",
+        "args": {"transform": str(made), "type": str(new), "value": value_json(new, promoted)},
+        "expect": value_json(made.result_type(old), before),
+    }
     after = made.apply(new, promoted)
     same = before is after or before == after or (_is_nan(before) and _is_nan(after))
     world.claim(same, "the promoted value is in another partition")
+    world.claim(is_promotion(old, new), "the change of types is not a promotion")
+    world.claim(keeps_partition_values(made, old, new), "the rule does not allow the promotion")
 
 
 def _is_nan(one: Any) -> Any:
@@ -120,6 +125,11 @@ def reads_bounds(world: World, old: Type, new: Any) -> None:
         data = to_binary(old, one)
     except SpecError as error:  # a double that no float is
         raise Impossible from error
+    world.request = lambda: {
+        "operation": "bound.decode",
+        "args": {"type": str(new), "bytes": data.hex().upper()},
+        "expect": value_json(new, promoted),
+    }
     world.claim(decode_bound(new, data) == promoted, "the bound is read as another value")
 
 

@@ -23,7 +23,7 @@ from spec_ref.data_types.types import (
     Type,
     kind,
 )
-from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest
+from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest, BoundTransform
 from spec_ref.expressions.predicates import Operation as _O  # noqa: N814
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year
@@ -141,16 +141,33 @@ def single_field_spec(transform: Transform) -> PartitionSpec:
     return PartitionSpec(0, (PartitionField(source_id=COLUMN, field_id=FIELD, name="p", transform=transform),))
 
 
+OTHER, OTHER_TYPE = COLUMN + 1, DATE
+"""A column that no predicate uses, and its type."""
+
+
 def schema_json(type_: Type) -> dict[str, Any]:
-    """Return the schema of the column, in the vectors' form."""
-    field = {"id": COLUMN, "name": "x", "required": False, "type": str(type_)}
-    return {"type": "struct", "schema-id": 0, "fields": [field]}
+    """Return the schema of the column and of the other one, in the vectors' form."""
+    columns = ((COLUMN, "x", type_), (OTHER, "y", OTHER_TYPE))
+    fields = [{"id": number, "name": name, "required": False, "type": str(one)} for number, name, one in columns]
+    return {"type": "struct", "schema-id": 0, "fields": fields}
 
 
-def spec_json(transform: Transform) -> dict[str, Any]:
-    """Return the spec, in the vectors' form."""
-    field = {"source-id": COLUMN, "field-id": FIELD, "name": "p", "transform": str(transform)}
-    return {"spec-id": 0, "fields": [field]}
+def spec_json(spec: PartitionSpec) -> dict[str, Any]:
+    """Return a spec, in the vectors' form."""
+    fields = [
+        {"source-id": one.sources[0], "field-id": one.field_id, "name": one.name, "transform": str(one.transform)}
+        for one in spec.fields
+    ]
+    return {"spec-id": 0, "fields": fields}
+
+
+def partition_json(type_: Type, spec: PartitionSpec, partition: Mapping[int, Any]) -> dict[str, Any]:
+    """Return a partition tuple of a table with the column, in the vectors' form."""
+    types = {
+        one.field_id: one.transform.result_type(type_ if one.sources == (COLUMN,) else OTHER_TYPE)
+        for one in spec.fields
+    }
+    return {str(field): value_json(types[field], one) for field, one in partition.items()}
 
 
 def value_json(type_: Type, one: Any) -> Any:
@@ -162,7 +179,10 @@ def value_json(type_: Type, one: Any) -> Any:
 
 def predicate_json(predicate: Any) -> Mapping[str, Any]:
     """Return a predicate of the column, in the vectors' form."""
-    made: dict[str, Any] = {"type": predicate.operation.value, "term": "x"}
+    term: Any = "x"
+    if isinstance(predicate.term, BoundTransform):
+        term = {"type": "transform", "transform": str(predicate.term.transform), "term": term}
+    made: dict[str, Any] = {"type": predicate.operation.value, "term": term}
     if isinstance(predicate, BoundComparison):
         made["value"] = value_json(predicate.term.type, predicate.value)
     if isinstance(predicate, BoundSetTest):

@@ -24,12 +24,14 @@ from tools.proofs.theorems.predicates import (
     COLUMN,
     FIELD,
     ORDERED,
+    OTHER,
     SETS,
     TESTS,
     TYPES,
     leaf,
     nullable,
     operations,
+    partition_json,
     partitioned,
     predicate_json,
     schema_json,
@@ -41,17 +43,16 @@ from tools.proofs.theorems.predicates import (
 )
 
 
-def _request(kind: str, type_: Type, transform: Any, predicate: Any, row: Any, partition: Any) -> dict[str, Any]:
+def _request(kind: str, type_: Type, spec: PartitionSpec, predicate: Any, row: Any, partition: Any) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "schema": schema_json(type_),
-        "spec": spec_json(transform),
-        "partition": {str(FIELD): value_json(transform.result_type(type_), partition)},
+        "spec": spec_json(spec),
+        "partition": partition_json(type_, spec, partition),
         "predicate": predicate_json(predicate),
     }
     if kind == "residual":
-        arguments["row"] = {str(COLUMN): value_json(type_, row)}
-        expected = evaluate(predicate, {COLUMN: row})
-        return {"operation": "residual.evaluate", "args": arguments, "expect": expected}
+        arguments["row"] = {str(COLUMN): value_json(type_, row[COLUMN])}
+        return {"operation": "residual.evaluate", "args": arguments, "expect": evaluate(predicate, row)}
     arguments["kind"] = kind
     return {"operation": "projection.evaluate", "args": arguments, "expect": kind == "inclusive"}
 
@@ -64,9 +65,9 @@ def _row(world: World, kind: str, transform: str, type_: Type, operation: Any) -
         partition = made.apply(type_, row)
     except SpecError as error:  # contradiction C6: no table has the row, as it has no partition
         raise Impossible from error
-    predicate = leaf(world, operation, type_)
-    world.request = lambda: _request(kind, type_, made, predicate, row, partition)
-    return predicate, single_field_spec(made), {COLUMN: row}, {FIELD: partition}
+    found = leaf(world, operation, type_), single_field_spec(made), {COLUMN: row}, {FIELD: partition}
+    world.request = lambda: _request(kind, type_, found[1], found[0], *found[2:])
+    return found
 
 
 @theorem(
@@ -151,6 +152,7 @@ def tolerated(world: World, transform: str, type_: Type, operation: Any) -> None
     tolerant residual and the predicate are both true or both false of each row.
     """
     predicate, spec, row, partition = _row(world, "inclusive", transform, type_, operation)
+    world.request = None  # no operation tolerates these values
     if partition[FIELD] is not None and partition[FIELD] < 0:
         partition = {FIELD: partition[FIELD] + world.int("too high", 0, 1)}
     matches = evaluate(predicate, row)
@@ -170,10 +172,12 @@ def tolerated(world: World, transform: str, type_: Type, operation: Any) -> None
 # Specs with several fields, and predicates on transformed columns
 
 
-def _agree(world: World, predicate: Any, spec: PartitionSpec, row: Any, partition: Any) -> None:
+def _agree(world: World, type_: Type, predicate: Any, spec: PartitionSpec, row: Any, partition: Any) -> None:
     """Claim the conclusions of the theorems above: about the inclusive and the strict projection, and the residual."""
     matches = evaluate(predicate, row)
-    match world.choose("conclusion", "inclusive", "strict", "residual"):
+    conclusion = world.choose("conclusion", "inclusive", "strict", "residual")
+    world.request = lambda: _request(conclusion, type_, spec, predicate, row, partition)
+    match conclusion:
         case "inclusive":
             projected = evaluate(inclusive_projection(predicate, spec), partition)
             world.claim(implies(matches, projected), "the partition does not match")
@@ -190,10 +194,6 @@ def _partition(made: Any, type_: Type, row: Any) -> Any:
         return made.apply(type_, row)
     except SpecError as error:  # contradiction C6: no table has the row, as it has no partition
         raise Impossible from error
-
-
-OTHER = COLUMN + 1
-"""A column that no predicate uses."""
 
 
 @theorem(
@@ -217,7 +217,7 @@ def several_fields(world: World, type_: Type, operation: Any) -> None:
     other = PartitionField(source_id=OTHER, field_id=FIELD + 9, name="other", transform=transform_named(world, "year"))
     partition = {FIELD + place: _partition(one, type_, row) for place, one in enumerate(made)}
     partition[FIELD + 9] = value(world, "other", INT)
-    _agree(world, predicate, PartitionSpec(0, (other, *fields)), {COLUMN: row}, partition)
+    _agree(world, type_, predicate, PartitionSpec(0, (other, *fields)), {COLUMN: row}, partition)
 
 
 PARAMETRIC = ("bucket", "truncate")
@@ -256,7 +256,7 @@ def transformed(world: World, transform: str, type_: Type, operation: Any, parti
     term = BoundTransform(made, BoundReference((COLUMN,), ("x",), type_), made.result_type(type_))
     predicate = leaf(world, operation, type_, term)
     _partition(made, type_, row)
-    _agree(world, predicate, single_field_spec(by), {COLUMN: row}, {FIELD: _partition(by, type_, row)})
+    _agree(world, type_, predicate, single_field_spec(by), {COLUMN: row}, {FIELD: _partition(by, type_, row)})
 
 
 # Trees

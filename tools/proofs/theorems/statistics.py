@@ -12,6 +12,7 @@ from spec_ref.expressions.bound import BoundReference, BoundTest, evaluate
 from spec_ref.expressions.metrics_evaluation import Metrics, column_stats, evaluate_metrics, evaluate_summaries
 from spec_ref.expressions.predicates import And, Not, Operation, Or
 from spec_ref.expressions.stats_evaluation import TermStats, evaluate_stats
+from spec_ref.partitioning.transforms import Identity
 from spec_ref.single_value.binary import to_binary
 from tools.proofs.explorer import Impossible
 from tools.proofs.stand_ins import Encoded
@@ -25,6 +26,8 @@ from tools.proofs.theorems.predicates import (
     operations,
     predicate_json,
     schema_json,
+    single_field_spec,
+    spec_json,
     value,
 )
 
@@ -142,6 +145,22 @@ def _metrics_request(type_: Type, made: Metrics, predicate: Any, *, matches: boo
     return {"operation": "metrics.evaluate", "args": {**arguments, "kind": kind}, "expect": matches}
 
 
+def _summary_request(type_: Type, made: Summary, predicate: Any) -> dict[str, Any]:
+    summary: dict[str, Any] = {"contains_null": made.contains_null}
+    if made.contains_nan is not None:
+        summary["contains_nan"] = made.contains_nan
+    for name in ("lower_bound", "upper_bound"):
+        if (bound := getattr(made, name)) is not None:
+            summary[name] = bound.hex().upper()
+    arguments = {
+        "schema": schema_json(type_),
+        "spec": spec_json(single_field_spec(Identity())),
+        "predicate": predicate_json(predicate),
+        "summaries": [summary],
+    }
+    return {"operation": "summaries.evaluate", "args": arguments, "expect": True}
+
+
 @attrs.frozen
 class Summary:
     """The summary of a partition field."""
@@ -175,6 +194,8 @@ def summaries(world: World, type_: Type, operation: Any) -> None:
     predicate = leaf(world, operation, type_, BoundReference((FIELD,), ("p",), type_))
     outcome = evaluate_summaries(predicate, [made], [FIELD])
     matches = evaluate(predicate, {FIELD: partition})
+    if not world.symbolic and matches:  # no operation is strict
+        world.request = lambda: _summary_request(type_, made, predicate)
     world.claim(implies(matches, outcome.might_match), "the summary says that no partition matches")
     world.claim(implies(negation(matches), outcome.might_fail), "the summary says that every partition matches")
 
