@@ -70,6 +70,20 @@ def implies(condition: Any, conclusion: Any) -> Any:
     return SymbolicBool(z3.Implies(boolean_term(condition), boolean_term(conclusion)))
 
 
+def conjunction(conditions: Sequence[Any]) -> Any:
+    """Return whether all conditions are true, without a fork of the path."""
+    return SymbolicBool(z3.And(*map(boolean_term, conditions))) if _has_symbol(conditions) else all(conditions)
+
+
+def disjunction(conditions: Sequence[Any]) -> Any:
+    """Return whether a condition is true, without a fork of the path."""
+    return SymbolicBool(z3.Or(*map(boolean_term, conditions))) if _has_symbol(conditions) else any(conditions)
+
+
+def _has_symbol(conditions: Sequence[Any]) -> bool:
+    return any(isinstance(one, SymbolicBool) for one in conditions)
+
+
 def negation(condition: Any) -> Any:
     """Return the negation of a condition, without a fork of the path."""
     return not condition if isinstance(condition, bool) else SymbolicBool(z3.Not(boolean_term(condition)))

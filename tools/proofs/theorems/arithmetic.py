@@ -190,11 +190,11 @@ class _Long:
         return self.same == self.length or (self.same < other.length and self.here < other.here)
 
 
-class _LongText(_Long, str):  # type: ignore[misc]  # what it has in place of str's methods takes less
+class _LongText(_Long, str):
     pass
 
 
-class _LongBytes(_Long, bytes):  # type: ignore[misc]  # the same
+class _LongBytes(_Long, bytes):
     pass
 
 

@@ -119,7 +119,7 @@ def reads_bounds(world: World, old: Type, new: Any) -> None:
     new = _new_type(world, old, new)
     one = value(world, "value", old)
     if isinstance(one, float):
-        world.assume(one == one)  # NaN is no bound
+        world.assume(one == one)  # a bound is never NaN
     promoted = _promoted(old, new, one)
     try:
         data = to_binary(old, one)

@@ -9,15 +9,23 @@ from unittest import mock
 
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import DATE, INT, LONG, TIMESTAMP, Type
-from spec_ref.expressions import projection, residual_evaluator
-from spec_ref.expressions.bound import BoundReference, BoundTermComparison, BoundTest, BoundTransform, evaluate
+from spec_ref.expressions import projection, residual_evaluator, transform_projection
+from spec_ref.expressions.bound import (
+    BoundComparison,
+    BoundReference,
+    BoundSetTest,
+    BoundTermComparison,
+    BoundTest,
+    BoundTransform,
+    evaluate,
+)
 from spec_ref.expressions.predicates import FALSE, TRUE, Operation
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.residual_evaluator import residual
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import UnknownTransform
+from spec_ref.partitioning.transforms import Month, UnknownTransform
 from tools.proofs.explorer import Impossible
-from tools.proofs.symbols import implies
+from tools.proofs.symbols import conjunction, disjunction, implies
 from tools.proofs.theorem import EXHAUSTIVE, World, theorem
 from tools.proofs.theorems.logic import shapes
 from tools.proofs.theorems.predicates import (
@@ -167,6 +175,42 @@ def tolerated(world: World, transform: str, type_: Type, operation: Any) -> None
         case "residual":
             left = evaluate(residual(predicate, spec, partition, tolerate_truncated_times=True), row)
             world.claim(left == matches, "the residual and the predicate differ")
+
+
+@theorem(
+    "sets-are-their-constants",
+    "SCN003",
+    cases=(
+        {"operation": operation, "strict": strict, "tolerate": tolerate}
+        for operation in SETS
+        for strict in (False, True)
+        for tolerate in (False, True)
+    ),
+    quick=5,
+)
+def sets(world: World, operation: Any, strict: Any, tolerate: Any) -> None:
+    """A set of three constants is projected as its constants one by one, whatever their partition values are, and
+    whether or not they are alone in them: a partition matches the projection of IN if it matches that of = with one of
+    them, and the projection of NOT IN if it matches that of != with each. So what is proved of one constant holds for
+    sets of any size, as the projection of a constant does not depend on others.
+    """
+    constants = (1, 2, 3)
+    classes = {}
+    for each in constants:
+        alone = world.choose(f"{each} is alone", True, False)  # noqa: FBT003
+        classes[each] = transform_projection._Class(world.int(f"value of {each}"), least=alone, greatest=alone)
+    term, target = (BoundReference((number,), (name,), INT) for number, name in ((COLUMN, "x"), (FIELD, "p")))
+    partition = {FIELD: nullable(world, "partition", INT)}
+
+    def matches(leaf_: Any) -> Any:
+        projected = transform_projection.project_comparison(leaf_, Month(), target, strict=strict, tolerate=tolerate)
+        return strict is False if projected is None else evaluate(projected, partition)
+
+    one, join = (Operation.EQ, disjunction) if operation is Operation.IN else (Operation.NOT_EQ, conjunction)
+    with mock.patch.object(transform_projection, "_classify", lambda transform, source, constant: classes[constant]):
+        together = matches(BoundSetTest(operation, term, constants))
+        apart = [matches(BoundComparison(one, term, each)) for each in constants]
+    world.claim(together == join(apart), "the set and its constants differ")
 
 
 # Specs with several fields, and predicates on transformed columns
