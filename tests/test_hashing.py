@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     BINARY,
@@ -38,6 +37,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.hashing import hash_value, murmur3_x86_32
 from spec_ref.single_value.json_value import from_json
+from tools.value_strategies import values
 
 
 def independent_murmur3(data: bytes) -> int:

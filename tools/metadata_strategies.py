@@ -1,6 +1,6 @@
 """Hypothesis strategies for schemas, partition specs, sort orders and whole table metadata.
 
-Like `conformance.properties.strategies`, this module needs Hypothesis.
+Like `tools.value_strategies`, this module needs Hypothesis.
 All results are valid: reading, writing and reading them again gives the same, and no check has findings.
 """
 
@@ -13,7 +13,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import types, values
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import (
@@ -50,6 +49,7 @@ from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.statistics import BlobMetadata, PartitionStatisticsFile, StatisticsFile
+from tools.value_strategies import types, values
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 LONGS = st.integers(-(1 << 63), (1 << 63) - 1)

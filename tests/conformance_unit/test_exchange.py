@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.operations.wire import from_exchange, to_exchange, values_equal
-from conformance.properties.strategies import types, values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import (
@@ -26,6 +25,7 @@ from spec_ref.data_types.types import (
     StructType,
 )
 from spec_ref.encodings.variant.physical_types import Variant
+from tools.value_strategies import types, values
 
 
 @given(st.data())

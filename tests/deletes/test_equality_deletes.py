@@ -16,7 +16,6 @@ from arrow_layouts import batch_layouts, layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import primitive_types, values
 from spec_ref.columnar.deletes import equality_deletes
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
 from spec_ref.columnar.schemas.arrow_columns import arrow_type
@@ -40,6 +39,7 @@ from spec_ref.deletes.equality_deletes import delete_column, is_deleted
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.scan_planning.delete_scope import is_old_enough
 from spec_ref.schemas.schema import Schema
+from tools.value_strategies import primitive_types, values
 
 
 def find_deleted(

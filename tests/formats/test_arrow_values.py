@@ -8,7 +8,6 @@ from arrow_layouts import layouts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import types, values
 from spec_ref.columnar.arrow_types import validity
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_array
@@ -30,6 +29,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.data_types.values import value_key
 from spec_ref.encodings.variant.physical_types import Variant
+from tools.value_strategies import types, values
 
 ROW = StructType(
     (

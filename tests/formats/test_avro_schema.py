@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import primitive_types, values
 from spec_ref.avro_mapping.schema import (
     sanitize_name,
     schema_json,
@@ -28,6 +27,7 @@ from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.types import from_json, parse_schema
 from spec_ref.encodings.avro.values import decode_all
 from spec_ref.encodings.avro.values_writer import encoder
+from tools.value_strategies import primitive_types, values
 
 CODE = "MAN001"
 

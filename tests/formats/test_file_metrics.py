@@ -16,7 +16,6 @@ from arrow_layouts import AWKWARD_FLOATS, batch_layouts, layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import primitive_types, values
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import (
     compute_array_metrics,
@@ -68,6 +67,7 @@ from spec_ref.manifests.computed_metrics import (
 )
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.single_value.binary import from_binary, to_binary
+from tools.value_strategies import primitive_types, values
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "data-files"
 JAVA = {row["file"]: row["entry"] for row in json.loads((GOLDEN / "index.json").read_text())["data-files"]}

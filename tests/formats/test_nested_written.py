@@ -10,7 +10,6 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import values
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.errors import SpecError
@@ -45,6 +44,7 @@ from spec_ref.data_types.values import value_key
 from spec_ref.encodings.variant.physical_types import Variant
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.type_json import type_from_json
+from tools.value_strategies import values
 
 PARQUET, ORC, AVRO = FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO
 KARNEY = type_from_json("geography(srid:4326, karney)")

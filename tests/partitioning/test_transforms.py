@@ -7,7 +7,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import primitive_types, types, values
 from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
@@ -50,6 +49,7 @@ from spec_ref.partitioning.transforms import (
     parse_transform,
 )
 from spec_ref.single_value.json_value import from_json, to_json
+from tools.value_strategies import primitive_types, types, values
 
 MONEY = DecimalType(9, 2)
 TIMESTAMPS = (TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS, TIMESTAMPTZ_NS)

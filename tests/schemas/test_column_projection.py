@@ -15,7 +15,6 @@ from arrow_layouts import batch_layouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import types, values
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.arrow_columns import arrow_type
 from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection, constant_array, list_ranges
@@ -50,6 +49,7 @@ from spec_ref.partitioning.transforms import Bucket, Identity
 from spec_ref.schemas.column_projection import WrittenColumns, project_row, select_fields
 from spec_ref.schemas.evolution import with_new_ids
 from spec_ref.schemas.schema import Schema
+from tools.value_strategies import types, values
 
 
 def field(field_id: int, name: str, type_: Type, *, required: bool = False, default: Any = None) -> NestedField:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from conformance.properties.strategies import types
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     DOUBLE,
@@ -25,6 +24,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.data_types.values import check_value
 from spec_ref.schemas.type_json import MAX_DEPTH, type_from_json, type_to_json
+from tools.value_strategies import types
 
 PLAIN = (
     "unknown boolean int long float double date time timestamp timestamptz timestamp_ns timestamptz_ns string uuid "

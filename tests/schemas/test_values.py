@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import types, values
 from spec_ref.core.decimals import unscaled_value
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.decimals import decimal_from_unscaled
@@ -33,6 +32,7 @@ from spec_ref.data_types.types import (
     StructType,
 )
 from spec_ref.data_types.values import check_value, nearest_binary32, value_key
+from tools.value_strategies import types, values
 
 POINT = StructType((NestedField(1, "x", True, INT), NestedField(2, "y", False, INT)))
 TAGS = MapType(3, STRING, 4, LONG, value_required=False)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import primitive_types, values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     BINARY,
@@ -36,6 +35,7 @@ from spec_ref.data_types.types import (
 from spec_ref.data_types.values import value_key
 from spec_ref.single_value.binary import from_binary, minimal_twos_complement, to_binary
 from spec_ref.single_value.json_value import from_json
+from tools.value_strategies import primitive_types, values
 
 POINT_30_10 = "01 01000000 0000000000003E40 0000000000002440"
 """WKB of POINT (30 10): little-endian, type 1, the doubles 30 and 10."""

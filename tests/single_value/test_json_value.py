@@ -6,7 +6,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conformance.properties.strategies import types, values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import (
     BINARY,
@@ -36,6 +35,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.data_types.values import value_key
 from spec_ref.single_value.json_value import from_json, to_json
+from tools.value_strategies import types, values
 
 STRUCT = StructType((NestedField(1, "a", True, INT), NestedField(2, "b", False, STRING)))
 MAP = MapType(1, STRING, 2, INT, value_required=False)

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from written import count_rows, errors, from_arrow, read, to_arrow
 
-from conformance.properties.strategies import values
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.writing import WritableTable, append, create_table
 from spec_ref.columnar.scan_planning.planner import plan
@@ -43,6 +42,7 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.sorting.comparator import sortable
 from spec_ref.sorting.order import UNSORTED, SortOrder
 from tools.metadata_strategies import partition_specs, schemas, sort_orders
+from tools.value_strategies import values
 
 FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)
 

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written import from_arrow, to_arrow
 
-from conformance.properties.strategies import values
 from spec_ref.columnar.partitioning.split_by_partition import split_by_partition
 from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.columnar.schemas.written_rows import compile_input, distinct
@@ -56,6 +55,7 @@ from spec_ref.schemas.written_rows import written_row
 from spec_ref.sorting.comparator import compare_rows, sort_rows, sortable
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 from tools.metadata_strategies import partition_specs, schemas, sort_orders
+from tools.value_strategies import values
 
 
 def written(type_: Type, array: Any, *, required: bool = False) -> list[Any]:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from conformance.core.json_types import JsonObject
 from conformance.engines.reference.adapter import operations
 from conformance.operations.wire import to_exchange
-from conformance.properties.strategies import primitive_types, values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year
 from spec_ref.schemas.type_json import type_to_json
+from tools.value_strategies import primitive_types, values
 
 Asked = tuple[str, JsonObject]
 

@@ -9,12 +9,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.operations.wire import to_exchange
-from conformance.properties import strategies
 from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Truncate, Year
 from spec_ref.schemas.type_json import type_to_json
 from spec_ref.table_metadata import write_metadata
-from tools import metadata_strategies
+from tools import metadata_strategies, value_strategies
 from tools.fuzz import manifest_questions
 
 NO_VALUES = frozenset({"unknown", "variant", "geometry", "geography"})
@@ -24,8 +23,8 @@ Asked = tuple[str, dict[str, Any]]
 
 
 def _typed() -> st.SearchStrategy[tuple[Type, Any]]:
-    plain = strategies.primitive_types().filter(lambda type_: kind(type_) not in NO_VALUES)
-    return plain.flatmap(lambda type_: st.tuples(st.just(type_), strategies.values(type_)))
+    plain = value_strategies.primitive_types().filter(lambda type_: kind(type_) not in NO_VALUES)
+    return plain.flatmap(lambda type_: st.tuples(st.just(type_), value_strategies.values(type_)))
 
 
 def _of_value(op: str) -> st.SearchStrategy[Asked]:
@@ -79,7 +78,7 @@ def _truncated() -> st.SearchStrategy[Asked]:
 
 
 def _types() -> st.SearchStrategy[Asked]:
-    return strategies.types().map(lambda type_: ("type.parse", {"type": type_to_json(type_)}))
+    return value_strategies.types().map(lambda type_: ("type.parse", {"type": type_to_json(type_)}))
 
 
 def _metadata() -> st.SearchStrategy[Asked]:
@@ -108,12 +107,12 @@ def _predicates() -> st.SearchStrategy[Asked]:
         predicate = {"type": "not", "child": leaf} if turned else leaf
         return "expression.evaluate", {"schema": schema, "predicate": predicate, "row": {"1": to_exchange(type_, row)}}
 
-    plain = strategies.primitive_types().filter(lambda type_: kind(type_) not in (*NO_VALUES, "float", "double"))
+    plain = value_strategies.primitive_types().filter(lambda type_: kind(type_) not in (*NO_VALUES, "float", "double"))
     return plain.flatmap(
         lambda type_: st.tuples(
             st.just(type_),
-            strategies.values(type_),
-            strategies.values(type_),
+            value_strategies.values(type_),
+            value_strategies.values(type_),
             st.sampled_from((*COMPARISONS, "is-null", "not-null")),
             st.booleans(),
         )
