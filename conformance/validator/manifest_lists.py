@@ -152,7 +152,7 @@ def _adders(
         if manifest.sequence_number and ids and manifest.added_snapshot_id not in ids and not known:
             yield finding(
                 "MLS009",
-                "the sequence number of a manifest is that of a snapshot that did not add it",
+                "added_snapshot_id names a snapshot whose sequence number differs from the manifest's",
                 file=file,
                 path=f"/{number}/added_snapshot_id",
                 found=manifest.added_snapshot_id,

@@ -21,6 +21,7 @@ from spec_ref.json.reading import (
     check_constants,
     field_table,
     member_reader,
+    name_member,
     reader,
     retains_unknown,
     unknown_members_reader,
@@ -116,8 +117,9 @@ def collect_record_violations(
         elif value is None:
             values[row.attribute] = _read_or_record(lambda row=row: member_reader(row, version)(ABSENT), path, found)  # type: ignore[misc]
         else:
-            place = f"{path}/{escape_token(row.rule.name)}"
+            place, before = f"{path}/{escape_token(row.rule.name)}", len(found)
             values[row.attribute] = collect_violations(row.kind, value, version, row.rule.requirement, place, found)
+            found[before:] = [name_member(violation, row.rule.name, place) for violation in found[before:]]
     if retains_unknown(kind):
         values["extra"] = _read_or_record(lambda: unknown_members_reader(kind)(document), path, found)
     return values

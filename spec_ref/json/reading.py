@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, error_path, spec_error
+from spec_ref.core.errors import SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FieldRule, FormatVersion, Presence
 from spec_ref.json.documents import DOCUMENT, escape_token
@@ -101,6 +101,27 @@ def wrong_type(kind_name: str, requirement: str, value: Any) -> SpecError:
         The error.
     """
     return spec_error(requirement, "the value has the wrong type", found=value, expected=kind_name, aspect="wrong-type")
+
+
+_FAULTS_OF_VALUES = {"wrong-type": "has the wrong type", "unknown-value": "has an unknown value"}
+"""What is wrong with a whole value, by the aspect of the violation."""
+
+
+def name_member(violation: Violation, name: str, path: str = "") -> Violation:
+    """Name a member in the message of a violation that concerns its whole value.
+
+    Args:
+        violation: the violation, whose message may only speak of a value.
+        name: the name of the member.
+        path: the path of the member, as in the violation.
+
+    Returns:
+        The violation, with a new message if its path is that of the member.
+    """
+    fault = _FAULTS_OF_VALUES.get(violation.aspect)
+    if fault is None or violation.path != path:
+        return violation
+    return attrs.evolve(violation, message=f"{name} {fault}")
 
 
 def check_finite(value: Any) -> Any:
@@ -223,9 +244,9 @@ def member_reader(row: FieldTableRow, version: FormatVersion) -> Reader:
             return row.absent()
         try:
             return read(value)
-        except SpecError:
+        except SpecError as error:
             with error_path(f"/{escape_token(row.rule.name)}"):
-                raise
+                raise SpecError(name_member(error.violation, row.rule.name)) from error.__cause__
 
     return read_row
 

@@ -358,7 +358,9 @@ RULES: tuple[MetadataRule, ...] = (
     MetadataRule(
         "SNP011", "only one of first-row-id and added-rows of a snapshot is set", _SNAPSHOTS, _added_rows, aspect="half"
     ),
-    MetadataRule("SNP010", "row ids are negative", _SNAPSHOTS, _negative_rows, aspect="negative"),
+    MetadataRule(
+        "SNP010", "first-row-id or added-rows of a snapshot is negative", _SNAPSHOTS, _negative_rows, aspect="negative"
+    ),
     MetadataRule(
         "TMD024",
         "next-row-id was already assigned to a row",

@@ -18,11 +18,12 @@ from conformance.validator.run import TableReport
 from conformance.validator.table_root import location_elsewhere
 from spec_ref import read_metadata
 from spec_ref.checks.findings import Finding
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_types.types import LONG, NestedField
 from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.table_metadata import TableMetadata
+from spec_ref.table_metadata.checks import check_metadata
 
 
 def outcome(*findings: Finding) -> ValidationResult:
@@ -49,6 +50,16 @@ def test_a_table_ends_with_a_line_that_says_what_was_not_read() -> None:
 )
 def test_found_values_are_shown_as_in_the_file_and_not_as_python_objects(value: object, text: str) -> None:
     assert spec_error("MLS006", "the content differs", found=value).violation.found == text
+
+
+@pytest.mark.wording
+def test_a_value_of_a_wrong_type_is_named_by_its_member() -> None:
+    document = {"format-version": 2, "table-uuid": 5, "sort-orders": [{"order-id": "one", "fields": []}]}
+    with pytest.raises(SpecError, match="table-uuid has the wrong type"):
+        read_metadata(document)
+    found = {one.violation.path: one.violation.message for one in check_metadata(document)}
+    assert found["/table-uuid"] == "table-uuid has the wrong type"
+    assert found["/sort-orders/0/order-id"] == "order-id has the wrong type"
 
 
 def test_a_healthy_table_is_three_lines() -> None:
