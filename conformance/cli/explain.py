@@ -52,8 +52,8 @@ def explain(
 
     Args:
         code: The code of a requirement, such as HSH002, its slug, or the id of a check. The start of a code, such as
-            HSH, lists the requirements of that area. The id of a vector explains the vector, and that of an open point
-            or contradiction of the texts, such as C6, what they say, what engines do, and what is decided.
+            HSH, lists the requirements of that area. The id of a vector explains the vector. The id of an open point or
+            contradiction of the texts, such as C6, explains what they say, what engines do, and what is decided.
         format: Text for people, or JSON.
         vectors_: A folder of vectors to use instead of those that come with the tool.
     """

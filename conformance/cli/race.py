@@ -288,7 +288,7 @@ def stress(
         seconds: How long the processes commit.
         kills: How many writers are killed in a second, on average; 0 for none. By default 1, and 0.3 for PyIceberg.
         server_kills: How often the server is killed and started again.
-        pauses: How often a writer is paused, as on a machine that does not respond for a while.
+        pauses: How many times a writer is paused, as on a machine that does not respond for a while.
         pause: Seconds for which a writer is paused.
         commits: The most commits of each process.
         format_version: The format version of the table: 1, 2 or 3.

@@ -109,11 +109,11 @@ class Beyond:
                 continue
             if low is not None and ordinate < low:
                 yield _outside(
-                    "BND001", f"{name} of an object is below the box", "/lower_bounds", ordinate, f">= {low}"
+                    "BND001", f"{name} of an object is below the box", "/lower_bounds", ordinate, f"at least {low}"
                 )
             if high is not None and ordinate > high:
                 yield _outside(
-                    "BND001", f"{name} of an object is above the box", "/upper_bounds", ordinate, f"<= {high}"
+                    "BND001", f"{name} of an object is above the box", "/upper_bounds", ordinate, f"at most {high}"
                 )
 
     def findings(self, field_id: int, name: str, location: str, manifest: str, entry: str) -> Iterator[Finding]:

@@ -285,7 +285,7 @@ def split_optional(type_: AvroType) -> tuple[AvroType, bool]:
 
 def _id(value: int | None, name: str) -> int:
     if value is None:
-        raise spec_error("AVR013", "an id is missing in the Avro schema", expected=name)
+        raise spec_error("AVR013", f"{name} is missing from the Avro schema", expected=f"the attribute {name}")
     return value
 
 

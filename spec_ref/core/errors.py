@@ -29,11 +29,13 @@ def abbreviated_repr(value: Any) -> str:
     """Format a value for a message: its ``repr``, cut to `MAX_REPR_LENGTH` characters.
 
     Args:
-        value: any value. A member of an enumeration is shown as the value in the file, a mapping as a dict.
+        value: any value. Null, true and false are written as in JSON, a member of an enumeration as in the file.
 
     Returns:
         The text.
     """
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, enum.IntEnum):
         return f"{value.value} {value.name}"
     if isinstance(value, enum.Enum):

@@ -46,6 +46,8 @@ def test_a_table_ends_with_a_line_that_says_what_was_not_read() -> None:
         (ManifestContent.DELETES, "1 DELETES"),
         (FileFormat.PARQUET, "'parquet'"),
         (immutabledict({1: 9}), "{1: 9}"),
+        (False, "false"),
+        (None, "null"),
     ],
 )
 def test_found_values_are_shown_as_in_the_file_and_not_as_python_objects(value: object, text: str) -> None:

@@ -138,7 +138,7 @@ class ReferenceWriter:
     # Rows
 
     def rows(self, rows: list[Json], names: list[str] | None = None) -> Any:
-        """Rows as the functions of the form take them; what has no write default is given as null, unless the columns
+        """Return rows for the functions of this form; a column without a write default is null, unless the columns
         are named.
         """
         fields = {field.name: field for field in self._schema.fields}
