@@ -1,6 +1,6 @@
 """What `import spec_ref` offers: functions over values, types and documents that take Python's own objects.
 
-They open no table; `import conformance` has what does.
+They open no tables; `import conformance` has functions that do.
 """
 
 from __future__ import annotations

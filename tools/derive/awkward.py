@@ -102,7 +102,7 @@ STRINGS: list[Row] = [
     ("string-empty", "string", "", "no bytes"),
     ("string-blank-at-start", "string", " a", "blanks are not trimmed"),
     ("string-blank-at-end", "string", "a ", "blanks are not trimmed"),
-    ("string-blanks-alone", "string", "  ", "blanks are a text, and not the empty one"),
+    ("string-blanks-alone", "string", "  ", "a text of blanks is not the empty text"),
     ("string-nul", "string", "a\x00b", "a NUL ends nothing"),
     ("string-double-quote", "string", '"', "a quote of JSON"),
     ("string-single-quote", "string", "it's", "a quote of SQL"),

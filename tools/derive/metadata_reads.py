@@ -116,7 +116,7 @@ def filled_in() -> Iterator[Vector]:
         ("TMD010", "PAR014"),
         {"/partition-spec": [{**spec[1], "field-id": 1005}]},
         {"partition-specs": [{"spec-id": 0, "fields": [{**spec[1], "field-id": 1005}]}], "last-partition-id": 1005},
-        "ids that are stored are those of the data",
+        "stored ids are those of the data files",
         ("C17",),
     )
     yield _read(
