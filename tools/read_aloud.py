@@ -1,6 +1,7 @@
 """Draw texts of the project at random for reading aloud; rewrite what makes a reader stop.
 
     python -m tools.read_aloud [--seed N] [--findings N] [--helps N] [--docstrings N] [--paragraphs N] [--data N]
+    python -m tools.read_aloud --messages       every message about a requirement, in one table
 
 The texts are findings from corruptions (`tests/validate/corruptions`), each check once, with their advice; help texts
 of commands and options; docstrings of every package; paragraphs, list items and table rows of pages that have at least
@@ -35,6 +36,7 @@ from tools.words import ROOT, markdown_prose
 
 PACKAGES = ("spec_ref", "conformance", "tools")
 REASONS = ("why", "right", "wrong", "unproven", "implementations", "decision")
+CODE = re.compile("[A-Z]{3}[0-9]{3}")
 WORDS = 8
 """The minimum number of words in a paragraph."""
 
@@ -48,6 +50,31 @@ def docstrings() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
                 name = "" if isinstance(node, ast.Module) else f" {node.name}"
                 yield f"{path.relative_to(ROOT)}{name}", text
+
+
+def messages() -> list[tuple[str, str]]:
+    """Return every message that the code has with the code of a requirement, sorted by area and text."""
+    found = set()
+    for path in (path for package in PACKAGES[:2] for path in sorted((ROOT / package).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                texts = [_template(argument) for argument in node.args]
+                codes = [text for text in texts if CODE.fullmatch(text)]
+                found |= {(code, text) for code in codes[:1] for text in texts if " " in text}
+    return sorted(found, key=lambda one: (one[0][:3], one[1]))
+
+
+def _template(node: ast.expr) -> str:
+    """Return a text, with braces around its expressions; empty if the node is not a text."""
+    match node:
+        case ast.Constant(str(text)):
+            return text
+        case ast.JoinedStr(parts):
+            return "".join(_template(part) for part in parts)
+        case ast.FormattedValue(value):
+            return f"{{{ast.unparse(value)}}}"
+        case _:
+            return ""
 
 
 def paragraphs() -> Iterator[tuple[str, str]]:
@@ -136,7 +163,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0)
     for name, number in (("findings", 100), ("helps", 50), ("docstrings", 50), ("paragraphs", 50), ("data", 50)):
         parser.add_argument(f"--{name}", type=int, default=number)
+    parser.add_argument("--messages", action="store_true", help="print every message about a requirement instead")
     given = parser.parse_args(arguments)
+    if given.messages:
+        print("\n".join(f"{code} | {text}" for code, text in messages()))
+        return 0
     chosen = random.Random(given.seed)
     for title, texts, number in (
         ("help", list(helps()), given.helps),

@@ -403,7 +403,7 @@ class ModelTable:
                     self.left_open = ("PAR010", f"{again} (C25)")
                 self.spec = (*self.spec, new)
             elif not named:
-                raise RefusedByText("PAR010", f"there is no partition field {change['name']!r}")
+                raise RefusedByText("PAR010", f"the partition spec does not have the field {change['name']!r}")
             elif change["op"] == "remove":
                 self.spec = tuple(source for source in self.spec if source not in named)
                 self.removed |= {change["name"]} if self.version == 1 else set()

@@ -210,7 +210,7 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
             siblings.remove(holder)
             names = [one["name"] for one in siblings]
             if change["after"] is not None and change["after"] not in names:
-                raise RefusedByText("EVO001", f"there is no field {change['after']!r} beside {name}")
+                raise RefusedByText("EVO001", f"the struct of {name} does not have the field {change['after']!r}")
             siblings.insert(0 if change["after"] is None else names.index(change["after"]) + 1, holder)
         case other:
             raise ScriptError(f"there is no change {other!r}")

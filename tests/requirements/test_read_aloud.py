@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.read_aloud import data, docstrings, findings, helps, main, paragraphs
+from tools.read_aloud import data, docstrings, findings, helps, main, messages, paragraphs
 
 
 def drawn(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -37,6 +37,13 @@ def test_texts_of_every_kind_are_there() -> None:
     texts = dict(data())
     assert texts["HSH001"].startswith("text: ")
     assert {"A22", "hash-int-34"} <= texts.keys()
+
+
+def test_every_message_names_its_subject() -> None:
+    """A message is ``<thing> <what is wrong>``, so that it can be read without the code before it."""
+    known = messages()
+    assert ("TMD015", "current-snapshot-id does not name a snapshot of the table") in known
+    assert [text for _, text in known if re.match("(not|no such|there (is|are) no) ", text)] == []
 
 
 def test_each_check_is_drawn_once(tmp_path: Path) -> None:

@@ -201,7 +201,10 @@ def test_a_branch_whose_snapshots_may_be_expired_may_be_unreachable() -> None:
         ),
         ([{"op": "upgrade", "format_version": 2}], "has version 3 already"),
         ([{"op": "alter-schema", "changes": [{"op": "drop", "name": "z"}]}], "z"),
-        ([{"op": "alter-spec", "changes": [{"op": "remove", "name": "z"}]}], "no partition field 'z'"),
+        (
+            [{"op": "alter-spec", "changes": [{"op": "remove", "name": "z"}]}],
+            "the partition spec does not have the field 'z'",
+        ),
         ([{"op": "delete", "filter": eq("z", 1)}], "the table does not have the column 'z'"),
     ],
 )

@@ -67,6 +67,8 @@ def positions_from_ranges(ranges: list[list[str]]) -> BitMap64:
     positions = BitMap64()
     for first, last in ((int(low), int(high)) for low, high in ranges):
         if not 0 <= first <= last <= MAX_POSITION:
-            raise spec_error("PUF020", "not a range of positions", found=[first, last], expected=f"0 to {MAX_POSITION}")
+            raise spec_error(
+                "PUF020", "the value is not a range of positions", found=[first, last], expected=f"0 to {MAX_POSITION}"
+            )
         positions.add_range(first, last + 1)
     return positions

@@ -62,7 +62,9 @@ def vectors() -> Iterator[Vector]:
         column(schema, 2)["type"]["name"] = "iceberg_data_file"
         schema.update(name="entry", namespace="org.example")
 
-    yield other("record-names", "MAN001", "names of records have no meaning: iceberg-go wrote names other than r2", renamed)
+    yield other(
+        "record-names", "MAN001", "names of records have no meaning: iceberg-go wrote names other than r2", renamed
+    )
 
     def reordered(schema: JsonObject) -> None:
         data_file_fields(schema).reverse()

@@ -195,7 +195,12 @@ def _foreign() -> Iterator[Vector]:
     def summary_name(schema: JsonObject) -> None:
         column(schema, 507)["type"][1]["items"].update(name="partition_summary", namespace="org.example")
 
-    yield other("record-names", "MLS002", "names of records have no meaning: iceberg-go wrote names other than r508", summary_name)
+    yield other(
+        "record-names",
+        "MLS002",
+        "names of records have no meaning: iceberg-go wrote names other than r508",
+        summary_name,
+    )
     for place, name in enumerate(("null-first", "null-last")):
 
         def nullable(schema: JsonObject, place: int = place) -> None:
