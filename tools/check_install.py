@@ -106,7 +106,9 @@ def check(python: str, wheel: Path, folder: Path, *, locked: bool) -> None:
     expect(scenarios, 2, r"hypothesis is not installed.*iceberg-conformance\[testing\]", empty)
     expect([own, "-c", OPEN_STORE], 0, r"psycopg is not installed.*iceberg-conformance\[postgresql\]", empty)
     spark = [tool, "validate", f"{vectors}/{TABLE}", "--engine", "spark"]
-    expect(spark, 3, r"engines install spark-reference", empty)
+    expect(spark, 3, r"engines install spark-reference.*iceberg-conformance\[spark\]", empty)
+    encryption = [tool, "run", "--suite", "encryption"]
+    expect(encryption, 0, r"cryptography is not installed.*iceberg-conformance\[encryption\]", empty)
     expect([tool, "validate", "catalog:prod.db.t"], 3, r"engines install pyiceberg", empty)
 
 

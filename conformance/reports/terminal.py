@@ -93,9 +93,20 @@ def lines(run: Run, vectors: Path | None, paint: Paint, detail: Detail) -> Itera
                 yield f"    explain      iceberg-conformance explain {group.requirement}"
     yield from _known(run)
     yield from _choices(run)
+    yield from _without_answers(run)
     yield from _notes(run, paint)
     yield ""
     yield _summary(run, paint)
+
+
+def _without_answers(run: Run) -> Iterator[str]:
+    """Yield the most frequent reason of each adapter that supports none of the cases."""
+    for adapter in run.adapters:
+        results = [one for one in run.results if one.adapter == adapter.name]
+        if results and all(one.status == "unsupported" for one in results):
+            (reason, _), *_ = Counter(one.reason for one in results).most_common(1)
+            yield ""
+            yield f"{adapter.name} supports none of these cases: {reason}"
 
 
 def _statistics(groups: Sequence[FailureGroup]) -> Iterator[str]:

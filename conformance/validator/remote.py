@@ -141,7 +141,8 @@ class Remote:
         try:
             launched = engine_setup.launch(ENGINE)
         except engine_setup.EngineError as error:
-            raise NotExamined(str(error)) from None
+            extra = "pip install 'iceberg-conformance[spark]'"
+            raise NotExamined(f"--engine spark: {error}, or `{extra}`") from None
         self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="iceberg-conformance-spark-")))
         settings = {"level": self._level.value, "master": self._master, "file_seconds": self._file_seconds}
         self._process = subprocess.Popen(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -138,6 +139,15 @@ def test_unsupported_cases_are_counted_apart_and_do_not_fail(cli: Cli, folder: P
     done = cli("run", "--adapter", adapter("unsupported"), "--vectors", folder)
     assert done.returncode == 0
     assert "9 passed, 1 unsupported; no deviations in 9 answered of 10 cases" in done.stdout
+    assert "supports none" not in done.stdout
+
+
+def test_a_run_without_answers_gives_the_reason(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    done = cli("run", "--adapter", adapter("unsupported"), "--vectors", folder, "-k", "mini-7")
+    assert done.returncode == 0
+    reason = cli("replay", "mini-7", "-a", adapter("unsupported"), "--vectors", folder).stdout
+    (said,) = re.findall(r"(?m)^ +reason +(.+)$", reason)
+    assert f"{adapter('unsupported')} supports none of these cases: {said}\n" in done.stdout
 
 
 @pytest.mark.parametrize(
