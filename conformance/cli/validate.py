@@ -82,7 +82,8 @@ def validate(
     when interrupted; the report then contains what was found so far.
 
     Args:
-        location: A metadata file, a directory or a URI; catalog:NAME.NAMESPACE.TABLE, or .* or catalog:NAME for many.
+        location: A metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE. Many tables are catalog:NAME, or
+            a pattern such as catalog:NAME.NAMESPACE.*.
         level: How much to check: metadata; also manifests; also the footers of data and delete files; also all rows.
         engine: Where the checks run: on this machine, or on Spark.
         snapshots: current, refs (all branches and tags), all, the id of a snapshot, or the name of a branch or tag.
