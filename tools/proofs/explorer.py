@@ -52,7 +52,7 @@ class Path:
     open: list[Start] = attrs.field(factory=list)
     """The paths on which the other answer is also possible."""
 
-    solver: z3.Solver = attrs.field(factory=lambda: _solver())
+    solver: z3.Solver = attrs.field(factory=lambda: _solver(SOLVER_STEPS // 10))
     applications: dict[str, list[tuple[Any, Any]]] = attrs.field(factory=dict)
     """The arguments and results of each function that stands for any function, see `tools.proofs.stand_ins`."""
 
@@ -89,11 +89,15 @@ class Path:
             raise Undecided("the time of the case is used up")
         self.solver.push()
         self.solver.add(condition)
-        result = self.solver.check()
-        found = self.solver.model() if result == z3.sat else None
+        asked, result = self.solver, self.solver.check()
+        if result == z3.unknown:  # products of unknowns: a fresh solver decides more of them
+            asked = _solver()
+            asked.add(*self.solver.assertions())
+            result = asked.check()
+        found = asked.model() if result == z3.sat else None
         self.solver.pop()
         if result == z3.unknown:
-            raise Undecided(f"z3 gave up: {self.solver.reason_unknown()}")
+            raise Undecided(f"z3 gave up: {asked.reason_unknown()}")
         return found
 
     def model(self) -> z3.ModelRef:
@@ -195,9 +199,9 @@ def _holds(condition: Any, values: z3.ModelRef) -> bool | None:
     return True if z3.is_true(found) else False if z3.is_false(found) else None
 
 
-def _solver() -> z3.Solver:
+def _solver(steps: int = SOLVER_STEPS) -> z3.Solver:
     made = z3.Solver()
-    made.set("rlimit", SOLVER_STEPS)
+    made.set("rlimit", steps)
     return made
 
 
