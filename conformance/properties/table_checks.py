@@ -344,13 +344,14 @@ def _no_differences(what: str, differences: Iterable[Difference], filtered: tupl
 
 def broken_by(what: str, error: Exception) -> Broken:
     """Convert an error of reading a table."""
-    match error:
-        case Broken():
-            return error
-        case SpecError():
-            return Broken(f"unreadable: {error.violation.requirement}", f"{what}: {error}", [error.violation])
-        case NotExamined():
-            return Broken("unreadable", f"{what}: {error}")
+    if isinstance(error, Broken):
+        return error
+    broken_rule = error.__cause__ if isinstance(error, NotExamined) else error
+    if isinstance(broken_rule, SpecError):
+        found = broken_rule.violation
+        return Broken(f"unreadable: {found.requirement}", f"{what}: {error}", [found])
+    if isinstance(error, NotExamined):
+        return Broken("unreadable", f"{what}: {error}")
     where = traceback.extract_tb(error.__traceback__)[-1]
     message = f"{what}: an internal error, {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
     return Broken(f"internal error: {type(error).__name__} in {where.name}", message)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.adapter_sdk.table_requests import local_path, metadata
+from conformance.core.json_text import shorten
 from conformance.core.json_types import Json
 from conformance.operations.comparison import Undecodable
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
@@ -115,9 +116,16 @@ def _trouble(what: str, answer: Answer) -> Exception:
             return NotSupported(message)
         case Refused(kind, message):
             return Broken(f"refused: {kind}", f"{what} was refused ({kind}): {message}")
-        case Crashed(reason):
-            return Broken("crashed", f"the adapter crashed with {what}: {reason}")
+        case Crashed(reason, stderr):
+            return Broken("crashed", f"the adapter crashed with {what}: {reason}{_last_words(stderr)}")
     raise AssertionError(answer)
+
+
+def _last_words(stderr: str) -> str:
+    """Return the line of standard error that says why a process died: that of a panic, or the last one."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    panics = [line for line in lines if "panic" in line]
+    return f"; it wrote: {shorten((panics or lines[-1:])[0])}" if lines else ""
 
 
 def _refused(writer: Adapter, before: list[Op], operation: Op, code: str, place: Path) -> None:

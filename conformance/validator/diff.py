@@ -65,7 +65,7 @@ def _read(location: str, file_seconds: float) -> tuple[str, TableMetadata]:
     try:
         return root, read_metadata(data, file=root)
     except SpecError as error:
-        raise Unreadable(str(error)) from None
+        raise Unreadable(str(error)) from error
 
 
 def forbidden_changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) -> Iterator[Finding]:

@@ -366,6 +366,11 @@ func recordsOf(schema *iceberg.Schema, rows []row) (array.RecordReader, error) {
 	builder := array.NewRecordBuilder(memory.DefaultAllocator, arrowSchema)
 	defer builder.Release()
 	for _, one := range rows {
+		for name := range one {
+			if _, known := schema.FindFieldByName(name); !known {
+				return nil, fmt.Errorf("no column %s", name)
+			}
+		}
 		for place, field := range schema.Fields() {
 			value, given := one[field.Name]
 			if !given && field.WriteDefault != nil {
