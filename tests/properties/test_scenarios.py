@@ -525,22 +525,21 @@ def test_a_removed_partition_field_of_version_1_leaves_open_who_may_name_it(
     follow_reference({"operations": [*made["operations"], last]}, tmp_path / "table")
 
 
+@pytest.mark.parametrize("key", [1, 9], ids=["found", "absent"])
 @pytest.mark.parametrize("mode", ["delete", "update", "merge"])
-def test_version_1_needs_no_delete_files_where_no_row_is_found(mode: str) -> None:
-    operation = {
-        "delete": {"filter": {"type": "eq", "term": "id", "value": 9}},
-        "update": {"filter": {"type": "eq", "term": "id", "value": 9}, "set": {"id": "1"}},
-        "merge": {"on": ["id"], "rows": [{"id": "9"}]},
+def test_version_1_may_refuse_to_merge_on_read_or_remove_whole_files(mode: str, key: int) -> None:
+    operation: dict[str, Any] = {
+        "delete": {"filter": {"type": "eq", "term": "id", "value": key}},
+        "update": {"filter": {"type": "eq", "term": "id", "value": key}, "set": {"id": "5"}},
+        "merge": {"on": ["id"], "rows": [{"id": str(key)}]},
     }[mode]
     table = ModelTable()
     for index, one in enumerate(script(ROWS, version=1)["operations"]):
         table = table.after(index, one)
-    with pytest.raises(LeftOpen):
+    with pytest.raises(LeftOpen) as left:
         table.after(2, {"op": mode, "mode": "merge-on-read", **operation})
-    found = json.loads(json.dumps(operation).replace("9", "1"))
-    with pytest.raises(RefusedByText) as refused:
-        table.after(2, {"op": mode, "mode": "merge-on-read", **found})
-    assert not isinstance(refused.value, LeftOpen)
+    assert left.value.code == "DEL001"
+    assert left.value.after.rows() == table.after(2, {"op": mode, **operation}).rows()
 
 
 def test_a_null_of_a_required_column_to_delete_leaves_open_what_a_writer_does() -> None:
