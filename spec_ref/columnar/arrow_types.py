@@ -271,12 +271,11 @@ def check_texts(array: Any) -> None:
     elif pa.types.is_struct(type_):
         for child in array.flatten():
             check_texts(child)
-    elif pa.types.is_map(type_):
+    elif pa.types.is_map(type_) or pa.types.is_list(type_) or pa.types.is_large_list(type_):
         first, end = (array.offsets[place].as_py() for place in (0, -1))
-        for part in (array.keys, array.items):
+        # `flatten` does not work for lists of lists of uuids, if one is null.
+        for part in (array.keys, array.items) if pa.types.is_map(type_) else (array.values,):
             check_texts(part.slice(first, end - first))
-    elif pa.types.is_list(type_) or pa.types.is_large_list(type_):
-        check_texts(array.flatten())
     elif pa.types.is_string(type_) or pa.types.is_large_string(type_):
         _check_text(STRING, array)
     elif pa.types.is_string_view(type_):

@@ -213,8 +213,10 @@ def test_report_renders_results_as_run_did(cli: Cli, folder: Path, adapter: Adap
 
 
 def test_reports_of_several_files_are_one_table(cli: Cli, folder: Path, adapter: Adapter) -> None:
-    cli("run", "-a", adapter("wrong"), "--vectors", folder, "--results", "a.jsonl")
-    cli("run", "-a", "reference", "--vectors", folder, "--results", "b.jsonl")
+    wrong = cli("run", "-a", adapter("wrong"), "--vectors", folder, "--results", "a.jsonl")
+    assert wrong.returncode == 1, wrong.stderr
+    right = cli("run", "-a", "reference", "--vectors", folder, "--results", "b.jsonl")
+    assert right.returncode == 0, right.stderr
     done = cli("report", "a.jsonl", "b.jsonl")
     assert done.returncode == 0
     assert done.stdout.splitlines()[2].split() == ["mini", "9", "✔", "1", "✖", "10", "✔"]

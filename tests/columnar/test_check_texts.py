@@ -64,3 +64,14 @@ def test_a_string_that_is_not_utf8_is_found_in_each_shape(
         assert refused.value.violation.requirement == "TYP021"
     else:
         check_texts(array)
+
+
+@pytest.mark.parametrize("outer", ["list", "map"])
+def test_nulls_of_lists_of_values_of_extension_types_are_read(outer: str) -> None:
+    uuids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16], pa.binary(16)))
+    inner = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), uuids)
+    values = pa.ListArray.from_arrays(pa.array([0, 1, 1], pa.int32()), inner, mask=pa.array([False, True]))
+    if outer == "map":
+        values = _maps(pa.array(["a", "b"]), values)
+    check_texts(values)
+    check_texts(values.slice(1))

@@ -352,7 +352,7 @@ def test_a_lost_connection_leaves_a_swap_unknown(postgres_url: str) -> None:
 
 
 def test_an_unknown_kind_of_store_is_reported() -> None:
-    with pytest.raises(UsageError, match="no store of the kind mysql"):
+    with pytest.raises(UsageError, match="unknown kind of store mysql"):
         open_store("mysql://localhost/x")
 
 

@@ -109,13 +109,13 @@ def test_another_machine_is_not_put_under_stress_unasked(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--server", "nonsense"], "there is no server nonsense"),
+        (["--server", "nonsense"], "unknown server nonsense"),
         (["--server", "glue"], "use --client pyiceberg"),
         (["--server", "sqlite", "--catalog", "file:///x"], "not both"),
         (["--server", "sqlite", "--server-kills", "1"], "--server-kills 0"),
         (["--client", "pyiceberg"], "need --server"),
         (["--processes", "0"], "too small"),
-        (["--catalog", "mysql://x/y"], "no store of the kind mysql"),
+        (["--catalog", "mysql://x/y"], "unknown kind of store mysql"),
         (["--keep", "/proc/x"], "--keep /proc/x"),
     ],
 )

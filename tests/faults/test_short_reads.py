@@ -105,7 +105,7 @@ def test_reading_raises_and_validating_finds(
     assert re.search(KINDS[kind].rstrip("$"), str(raised.value))
     if kind in ("metadata", "manifest list", "manifest", "Puffin"):  # no fault of the file
         assert isinstance(raised.value, FileAccessError)
-        assert "bytes were given" in str(raised.value)
+        assert "bytes, and got" in str(raised.value)
     assert files.short
     if kind == "metadata":
         with pytest.raises(Unreadable):

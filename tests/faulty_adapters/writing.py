@@ -261,7 +261,7 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
     ),
     "updated-rows-keep-their-number": (
         having("update", version=3),
-        writing("operations", "updated", _without_clearing),
+        writing("operations", "replace_columns", _without_clearing),
     ),
     # the table
     "branch-ignored": (

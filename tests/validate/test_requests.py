@@ -246,5 +246,5 @@ def test_a_part_before_the_kept_end_is_joined_to_it(monkeypatch: pytest.MonkeyPa
 
 def test_fewer_bytes_than_the_file_has_are_an_error_of_the_store() -> None:
     file = StoreFile(Counting(CONTENT, gives=10), "s3://b/f")
-    with pytest.raises(FileAccessError, match=r"s3://b/f: it cannot be read: 10 bytes were given where 3000"):
+    with pytest.raises(FileAccessError, match=r"s3://b/f: it cannot be read: expected 3000 bytes, and got 10"):
         file.read()
