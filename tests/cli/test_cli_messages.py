@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
@@ -219,7 +219,9 @@ def test_reports_of_several_files_are_one_table(cli: Cli, folder: Path, adapter:
     assert right.returncode == 0, right.stderr
     done = cli("report", "a.jsonl", "b.jsonl")
     assert done.returncode == 0
-    assert done.stdout.splitlines()[2].split() == ["mini", "9", "✔", "1", "✖", "10", "✔"]
+    # The name of the adapter has paths: if they are long, the table has a part for each implementation.
+    counts = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("mini ")]
+    assert [*chain.from_iterable(counts)] == ["9", "✔", "1", "✖", "10", "✔"]
     assert "19 passed, 1 failed" in done.stdout
 
 
