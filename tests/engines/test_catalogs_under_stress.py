@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ from conformance.races.stress.run import PYICEBERG, REFERENCE, Settings, StressS
 from conformance.races.stress.writer_processes import _answer
 from conformance.table_io.catalogs import servers
 from conformance.table_io.catalogs.servers import KINDS, Running, server_status
-from conformance.table_io.stores import commit, load, open_store
+from conformance.table_io.stores import Store, commit, load, open_store
 from conformance.table_io.stores.rest import RestStore
 from conformance.validator.catalogs import from_catalog
 from conformance.validator.table_root import Unreadable
@@ -93,13 +94,17 @@ def test_pyiceberg_on_nessie_loses_nothing_but_the_first_commits(tmp_path: Path)
     assert report.server == "Nessie (Quarkus, RocksDB) 0.99.0, started here"
 
 
+def _table_with_a_snapshot(target: Any) -> tuple[Store, str]:
+    store, location = open_store(target.plan["catalog"]), target.plan["location"]
+    commit(CreateTable(empty_table(2, location)), store)
+    commit(fast_append([data("a", location=location)]), store)
+    return store, location
+
+
 def test_nessie_accepts_a_first_commit_to_a_table_that_has_a_snapshot(tmp_path: Path) -> None:
     needs_nessie()
     with _target(Settings(server="nessie", client=REFERENCE), tmp_path) as target:
-        store = open_store(target.plan["catalog"])
-        location = target.plan["location"]
-        commit(CreateTable(empty_table(2, location)), store)
-        commit(fast_append([data("a", location=location)]), store)
+        store, _ = _table_with_a_snapshot(target)
         assert isinstance(store, RestStore)
         body = {
             "identifier": {"namespace": [store.name.namespace], "name": store.name.name},
@@ -115,10 +120,7 @@ def test_nessie_puts_commits_to_other_branches_on_main(tmp_path: Path) -> None:
     """As deviations.toml of PyIceberg says; our client says that the state is unknown."""
     needs_nessie()
     with _target(Settings(server="nessie", client=REFERENCE), tmp_path) as target:
-        store = open_store(target.plan["catalog"])
-        location = target.plan["location"]
-        commit(CreateTable(empty_table(2, location)), store)
-        commit(fast_append([data("a", location=location)]), store)
+        store, location = _table_with_a_snapshot(target)
         with pytest.raises(CommitStateUnknown, match="sets the reference audit"):
             commit(fast_append([data("b", location=location)], branch="audit"), store)
         base = load(store)

@@ -21,7 +21,8 @@ from tools.proofs import __main__ as runner
 from tools.proofs import counterexamples, stand_ins
 from tools.proofs.explorer import Undecided
 from tools.proofs.mutants import has_words
-from tools.proofs.symbols import LAST_PLACE, SymbolicInt, double_of_place, implies, place_of_double
+from tools.proofs.symbolic_floats import LAST_PLACE, double_of_place, place_of_double
+from tools.proofs.symbols import SymbolicInt, implies
 from tools.proofs.theorem import ALL, DECIMAL, THEOREMS, VACUOUS, ClaimFailed, Theorem, World, prove
 from tools.proofs.theorems import load
 

@@ -19,13 +19,12 @@ import z3
 
 from spec_ref.core.records import evolve
 from tools.proofs.explorer import Unsupported, active, merged
+from tools.proofs.symbolic_floats import SymbolicFloat, SymbolicFloatOfBits
 from tools.proofs.symbols import (
     Digits,
     SymbolicBool,
     SymbolicBytes,
     SymbolicDecimal,
-    SymbolicFloat,
-    SymbolicFloatOfBits,
     SymbolicInt,
     SymbolicText,
     alike,

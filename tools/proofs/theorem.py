@@ -22,18 +22,8 @@ from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import DecimalType
 from tools.proofs import explorer, stand_ins
 from tools.proofs.explorer import Impossible, Undecided, Unsupported, active
-from tools.proofs.symbols import (
-    EXPONENTS,
-    LAST_PLACE,
-    SymbolicBytes,
-    SymbolicDecimal,
-    SymbolicFloat,
-    SymbolicFloatOfBits,
-    SymbolicInt,
-    SymbolicText,
-    boolean_term,
-    double_of_place,
-)
+from tools.proofs.symbolic_floats import LAST_PLACE, SymbolicFloat, SymbolicFloatOfBits, double_of_place
+from tools.proofs.symbols import EXPONENTS, SymbolicBytes, SymbolicDecimal, SymbolicInt, SymbolicText, boolean_term
 
 ALL = "all values"
 BOUNDED = "bounded length"
