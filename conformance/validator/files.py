@@ -195,8 +195,7 @@ def check_file(
     writer: str | None = suspect(Evidence(created_by=opened.created_by)) or ""
     found = list(_described(place, opened))
     found += from_violations(opened.unreadable, file=location)
-    found += tolerate(from_violations(opened.faults, file=location))
-    found += column_findings(context, place, opened)
+    found += tolerate((*from_violations(opened.faults, file=location), *column_findings(context, place, opened)))
     if opened.by_name:
         features.add("no-field-ids")
     if context.level.includes(Level.ROWS):

@@ -145,16 +145,30 @@ def _history(metadata: TableMetadata) -> FoundPlaces:
         yield with_path_prefix(f"/schemas/{place}", problem)
 
 
-def _deprecated_schema(metadata: TableMetadata) -> FoundPlaces:
-    for schema in metadata.schemas if metadata.schema else ():
-        if schema.schema_id == metadata.current_schema_id and schema.fields != metadata.schema.fields:  # type: ignore[union-attr]
-            yield BrokenPlace("/schema", expected=f"the fields of schema {schema.schema_id}")
+def _deprecated_schema(*, earlier: bool) -> Callable[[TableMetadata], FoundPlaces]:
+    """Find a copy that is not the current schema: one of the other schemas, or none of the table's."""
+
+    def find(metadata: TableMetadata) -> FoundPlaces:
+        for schema in metadata.schemas if metadata.schema is not None else ():
+            if schema.schema_id == metadata.current_schema_id and schema.fields != metadata.schema.fields:  # type: ignore[union-attr]
+                others = [one.fields for one in metadata.schemas]
+                if (metadata.schema.fields in others) is earlier:  # type: ignore[union-attr]
+                    yield BrokenPlace("/schema", expected=f"the fields of schema {schema.schema_id}")
+
+    return find
 
 
-def _deprecated_spec(metadata: TableMetadata) -> FoundPlaces:
-    for spec in metadata.partition_specs if metadata.partition_spec is not None else ():
-        if spec.spec_id == metadata.default_spec_id and spec.fields != metadata.partition_spec:
-            yield BrokenPlace("/partition-spec", expected=f"the fields of partition spec {spec.spec_id}")
+def _deprecated_spec(*, earlier: bool) -> Callable[[TableMetadata], FoundPlaces]:
+    """Find a copy that is not the default partition spec: one of the other specs, or none of the table's."""
+
+    def find(metadata: TableMetadata) -> FoundPlaces:
+        for spec in metadata.partition_specs if metadata.partition_spec is not None else ():
+            if spec.spec_id == metadata.default_spec_id and spec.fields != metadata.partition_spec:
+                others = [one.fields for one in metadata.partition_specs]
+                if (metadata.partition_spec in others) is earlier:
+                    yield BrokenPlace("/partition-spec", expected=f"the fields of partition spec {spec.spec_id}")
+
+    return find
 
 
 def _name_mapping(metadata: TableMetadata) -> FoundPlaces:
@@ -358,17 +372,31 @@ RULES: tuple[MetadataRule, ...] = (
     MetadataRule("EVO001", None, ("schemas", "format_version"), _history),
     MetadataRule(
         "TMD007",
-        "the deprecated field schema differs from the current schema",
+        "the deprecated field schema differs from every schema of the table",
         ("schema", "schemas", "current_schema_id"),
-        _deprecated_schema,
+        _deprecated_schema(earlier=False),
+        aspect="mismatch",
+    ),
+    MetadataRule(
+        "TMD007",
+        "the deprecated field schema has a schema of the table that is not the current one",
+        ("schema", "schemas", "current_schema_id"),
+        _deprecated_schema(earlier=True),
+        aspect="earlier",
+    ),
+    MetadataRule(
+        "TMD010",
+        "the deprecated field partition-spec differs from every partition spec of the table",
+        ("partition_spec", "partition_specs", "default_spec_id"),
+        _deprecated_spec(earlier=False),
         aspect="mismatch",
     ),
     MetadataRule(
         "TMD010",
-        "the deprecated field partition-spec differs from the default spec",
+        "the deprecated field partition-spec has a partition spec of the table that is not the default one",
         ("partition_spec", "partition_specs", "default_spec_id"),
-        _deprecated_spec,
-        aspect="mismatch",
+        _deprecated_spec(earlier=True),
+        aspect="earlier",
     ),
     MetadataRule("NAM009", "the name mapping cannot be read", ("properties",), _name_mapping),
     MetadataRule(

@@ -16,6 +16,7 @@ from conformance.runner.targets import make_limits, named
 from conformance.validator import tolerated
 from conformance.validator.advice import advice
 from conformance.validator.context import Level
+from conformance.validator.finding import with_severity
 from conformance.validator.fingerprints import Evidence, suspect
 from conformance.validator.local import Local
 from conformance.validator.readability import Fact, adapters, engines, facts, readers
@@ -142,6 +143,27 @@ def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
         "otherwise": row.otherwise,
     }
     assert found("list<136: string>").severity is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    ("code", "aspect", "found", "severity"),
+    [
+        ("PQT003", "", "fixed_len_byte_array[4] DECIMAL(9, 2)", Severity.TOLERATED),
+        ("PQT003", "", "fixed_len_byte_array[8] DECIMAL(18, 0)", Severity.TOLERATED),
+        # What these engines do not write: more bytes than the precision needs, and other types.
+        ("PQT003", "", "fixed_len_byte_array[16] DECIMAL(20, 2)", Severity.WARNING),
+        ("PQT003", "", "byte_array DECIMAL(9, 2)", Severity.WARNING),
+        ("PQT003", "", "int32 INTEGER(8, True)", Severity.WARNING),
+        ("PQT004", "stored-otherwise", "fixed[16]", Severity.TOLERATED),
+        ("PQT004", "stored-otherwise", "binary", Severity.WARNING),
+    ],
+)
+def test_what_writers_of_parquet_choose_is_tolerated_and_nothing_else_of_the_same_check(
+    code: str, aspect: str, found: str, severity: Severity
+) -> None:
+    problem = Violation(requirement=code, message="any", aspect=aspect, found=repr(found))
+    (rated,) = tolerated.tolerate([with_severity(problem)])
+    assert rated.severity is severity
 
 
 @pytest.mark.parametrize(

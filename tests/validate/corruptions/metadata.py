@@ -408,7 +408,7 @@ def _refs_in_v1(bench: Any) -> None:
     bench.metadata["next-row-id"] = 4
 
 
-@corruption("TMD007", "deprecated-schema-differs", V1, "metadata", severity="tolerated")
+@corruption("TMD007", "deprecated-schema-differs", V1, "metadata")
 def _deprecated(bench: Any) -> None:
     bench.metadata["schema"]["fields"][0]["name"] = "renamed"
 

@@ -225,9 +225,28 @@ def _siblings(bench: Any) -> None:
     siblings[1]["sequence-number"] = siblings[0]["sequence-number"]
 
 
-@corruption("TMD010", "not-the-default-spec", "partition-identity-v1", "metadata", severity="tolerated")
+@corruption("TMD010", "not-a-spec-of-the-table", "partition-identity-v1", "metadata")
 def _deprecated_spec(bench: Any) -> None:
     bench.metadata["partition-spec"].pop()
+
+
+@corruption("TMD010", "not-the-default-spec", "partition-identity-v1", "metadata", severity="tolerated")
+def _earlier_spec(bench: Any) -> None:
+    number = bench.metadata["last-partition-id"] + 1
+    (column, *_) = bench.schema["fields"]
+    field = {"name": "added", "transform": "bucket[4]", "source-id": column["id"], "field-id": number}
+    (spec,) = bench.metadata["partition-specs"]
+    bench.metadata["partition-specs"].append({"spec-id": 7, "fields": [*spec["fields"], field]})
+    bench.metadata.update({"default-spec-id": 7, "last-partition-id": number})
+
+
+@corruption("TMD007", "not-the-current-schema", "partition-identity-v1", "metadata", severity="tolerated")
+def _earlier_schema(bench: Any) -> None:
+    number = bench.metadata["last-column-id"] + 1
+    current = bench.schema
+    added = {"id": number, "name": "added", "required": False, "type": "int"}
+    bench.metadata["schemas"].append({**current, "schema-id": 7, "fields": [*current["fields"], added]})
+    bench.metadata.update({"current-schema-id": 7, "last-column-id": number})
 
 
 @corruption("VER005", "nested-default", "position-deletes-parquet", "metadata", severity="warning")

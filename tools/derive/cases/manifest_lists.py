@@ -234,6 +234,8 @@ def _foreign() -> Iterator[Vector]:
             f"a list without {name} is one of v1 to its reader: 0",
             without(field_id),
             form=listed_form(full, **{name: value}),
+            expect=any_of(ok({"manifests": [listed_form(full, **{name: value})]}), INVALID),
+            contradiction=("E21",),
         )
 
     def no_nan(schema: JsonObject) -> None:
@@ -292,7 +294,8 @@ def _foreign() -> Iterator[Vector]:
         "null is not known, and not 0: readers take it for more than 0",
         null_counts,
         nothing,
-        listed_form(nothing),
+        expect=any_of(ok({"manifests": [listed_form(nothing)]}), INVALID),
+        contradiction=("E21",),
     )
 
 

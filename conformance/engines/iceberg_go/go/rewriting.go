@@ -29,7 +29,16 @@ func deleteEqual(ctx context.Context, loaded *table.Table, transaction *table.Tr
 			return unsupported("equality deletes belong to a partition, which the keys do not name")
 		}
 	}
-	records, err := recordsOf(iceberg.NewSchema(schema.ID, chosen...), rows)
+	keys := make([]row, len(rows))
+	for place, one := range rows {
+		keys[place] = row{}
+		for _, field := range chosen {
+			if value, given := one[field.Name]; given {
+				keys[place][field.Name] = value
+			}
+		}
+	}
+	records, err := recordsOf(iceberg.NewSchema(schema.ID, chosen...), keys)
 	if err != nil {
 		return err
 	}
