@@ -98,16 +98,16 @@ def _whole() -> Iterator[Vector]:
     yield case("v1-header", "MAN009", data, forms, "what the header says", 1, listed=OLD, header=header)
     null = [entry(1), entry(2, 0)]
     nullable = manifest(1, null, change=lambda schema: column(schema, 1).update(type=optional("long")))
-    forms = [entry_form(row, **ZERO) for row in null]
+    inherited = [entry_form(row, **ZERO) for row in null]
     yield case(
         "v1-snapshot-id-null",
         "MAN012",
         nullable,
-        forms,
+        inherited,
         "a null snapshot id is inherited, as add_files of Iceberg-Java relies on in v1",
         1,
         listed=OLD,
-        expect=any_of(ok({"entries": forms}), INVALID),
+        expect=any_of(ok({"entries": inherited}), INVALID),
         contradiction=("E21",),
     )
     for name, gone in (("no-version", ("format-version",)), ("no-keys", tuple(keys(1)))):
