@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -115,7 +114,7 @@ def _texts(language: str, template: Template, called: str) -> dict[str, str]:
         if template.build
         else f'iceberg-conformance replay {template.vector} --adapter "{template.run}"\n',
     }
-    folder = files("conformance") / "adapter_template"
+    folder = Path(__file__).parents[1] / "adapter_template"
     sources = {template.file: folder / language / template.source}
     sources |= {file: folder / shared for file, shared in SHARED.items()}
     return {

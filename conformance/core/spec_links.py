@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import rtoml
 
+from spec_ref import requirements
 from spec_ref.requirements import CONTRADICTIONS, SOURCES, Requirement, sources
 
 SITE = "ICEBERG_CONFORMANCE_SITE"
@@ -17,10 +18,10 @@ SITE = "ICEBERG_CONFORMANCE_SITE"
 @cache
 def areas() -> dict[str, tuple[str, ...]]:
     """Return the codes of each area, by the name of its file."""
-    folder = files("spec_ref.requirements")
+    folder = Path(requirements.__file__).parent
     found = {}
-    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if file.name.endswith(".toml") and file.name not in (CONTRADICTIONS, SOURCES):
+    for file in sorted(folder.glob("*.toml")):
+        if file.name not in (CONTRADICTIONS, SOURCES):
             rows = rtoml.loads(file.read_text(encoding="utf-8"))["requirement"]
             found[file.name.removesuffix(".toml")] = tuple(row["code"] for row in rows)
     return found

@@ -13,10 +13,10 @@ from typing import Any, TextIO
 _COLOUR = r"(?:[0-4]|2[2-4]|3[0-79]|9[0-7])"
 _KEPT = rf"\A\r\x1b\[K|\x1b\[(?:{_COLOUR}(?:;{_COLOUR})*)?m"
 _ESCAPED = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
-_HIDDEN = re.compile(rf"({_KEPT})|[{_ESCAPED}]")
-_IN_LINE = re.compile(rf"(\x1b\[(?:{_COLOUR}(?:;{_COLOUR})*)?m)|[\n{_ESCAPED}]")
-_IN_DOCUMENT = re.compile(f"()[{_ESCAPED}]")
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_HIDDEN = rf"({_KEPT})|[{_ESCAPED}]"
+_IN_LINE = rf"(\x1b\[(?:{_COLOUR}(?:;{_COLOUR})*)?m)|[\n{_ESCAPED}]"
+_IN_DOCUMENT = f"()[{_ESCAPED}]"
+_NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def visible(text: str) -> str:
@@ -41,11 +41,11 @@ def in_page(value: Any) -> Any:
 
 def xml_text(text: str) -> str:
     """Escape control characters, and remove other characters that XML cannot represent."""
-    return _NOT_XML.sub("\ufffd", in_document(text))
+    return re.sub(_NOT_XML, "\ufffd", in_document(text))
 
 
-def _escaped(pattern: re.Pattern[str], text: str) -> str:
-    return pattern.sub(lambda found: found[1] or found[0].encode("unicode_escape").decode(), text)
+def _escaped(pattern: str, text: str) -> str:
+    return re.sub(pattern, lambda found: found[1] or found[0].encode("unicode_escape").decode(), text)
 
 
 class Visible:

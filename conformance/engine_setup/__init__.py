@@ -11,36 +11,27 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
 import spec_ref
-from conformance.engine_setup.built import Build, engine_build, install_build
+from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.catalog import Engine, EngineError, find_engine
 from conformance.engine_setup.catalog import catalog as engine_catalog
-from conformance.engine_setup.environments import (
-    MARKER,
-    Progress,
-    environment,
-    exclusive,
-    home,
-    install_environment,
-)
 from conformance.engine_setup.folders import SHIPPED_ENGINES
-from conformance.engine_setup.java import (
-    class_path,
-    classes_path,
-    full_jdk,
-    install_classes,
-    install_jar,
-    install_java,
-    jars,
-    no_jdk,
-    packaged_java,
-    system_java,
-)
+
+if TYPE_CHECKING:
+    from conformance.engine_setup.environments import Progress
+
+with lazy_imports():
+    import hashlib
+
+    # Names other than those of the modules, which `from conformance.engine_setup import java` must import.
+    from conformance.engine_setup import built as builds
+    from conformance.engine_setup import environments as venvs
+    from conformance.engine_setup import java as jvms
 
 __all__ = [
     "Engine",
@@ -108,23 +99,23 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
     engine = find_engine(name)
     try:
         if engine.sources:
-            if engine.jdk and full_jdk(engine.jdk) is None:
-                raise EngineError(str(engine), no_jdk(engine.jdk))
+            if engine.jdk and jvms.full_jdk(engine.jdk) is None:
+                raise EngineError(str(engine), jvms.no_jdk(engine.jdk))
             if engine.java:
-                install_java(engine, progress)
-            install_build(engine, progress)
+                jvms.install_java(engine, progress)
+            builds.install_build(engine, progress)
             return engine_status(engine)
         if not engine.lock:
             return engine_status(engine)
-        made = install_environment(engine, engine.lock, progress)
+        made = venvs.install_environment(engine, engine.lock, progress)
         if engine.java:
-            java_home = install_java(engine, progress)
+            java_home = jvms.install_java(engine, progress)
             for jar in engine.jars:
-                install_jar(engine, jar, made, java_home, progress)
+                jvms.install_jar(engine, jar, made, java_home, progress)
             if engine.classes:
-                install_classes(engine, java_home, progress)
+                jvms.install_classes(engine, java_home, progress)
     except OSError as error:
-        raise EngineError(str(engine), f"{home()} cannot be written: {error}") from error
+        raise EngineError(str(engine), f"{venvs.home()} cannot be written: {error}") from error
     status = engine_status(engine)
     if status.reason is not None:
         raise EngineError(str(engine), status.reason)
@@ -136,10 +127,12 @@ def engine_status(engine: Engine) -> EngineStatus:
     made = None
     reason: str | None = None
     try:
-        made = engine_build(engine) if engine.sources else environment(engine.lock) if engine.lock else None
+        made = (
+            builds.engine_build(engine) if engine.sources else venvs.environment(engine.lock) if engine.lock else None
+        )
     except EngineError as error:  # its lock file does not exist
         reason = error.reason
-    outdated = isinstance(made, Build) and made.is_outdated()
+    outdated = isinstance(made, builds.Build) and made.is_outdated()
     if made is None:
         program = engine.command and shutil.which(_in_folder(engine, engine.command[0]))
         if reason is None and program is None:
@@ -148,15 +141,15 @@ def engine_status(engine: Engine) -> EngineStatus:
         reason = f"its sources changed since it was built; run `iceberg-conformance engines install {engine.label}`"
     elif not made.is_installed():
         reason = f"not installed; run `iceberg-conformance engines install {engine.label}`"
-    elif engine.jdk and full_jdk(engine.jdk) is None:
-        reason = no_jdk(engine.jdk)
-    elif engine.java and not (system_java() or packaged_java()):
+    elif engine.jdk and jvms.full_jdk(engine.jdk) is None:
+        reason = jvms.no_jdk(engine.jdk)
+    elif engine.java and not (jvms.system_java() or jvms.packaged_java()):
         reason = "no Java runtime; install the engine again"
     else:
-        missing = [jar for jar in jars(engine) if not jar.is_file()]
+        missing = [jar for jar in jvms.jars(engine) if not jar.is_file()]
         if missing:
             reason = f"{missing[0].name} is missing; install the engine again"
-        elif engine.classes and engine.lock and not (classes_path(engine) / MARKER).is_file():
+        elif engine.classes and engine.lock and not (jvms.classes_path(engine) / venvs.MARKER).is_file():
             reason = f"its adapter is not compiled; run `iceberg-conformance engines install {engine.label}`"
     return EngineStatus(
         name=engine.name,
@@ -187,19 +180,20 @@ def launch(name: str) -> Launch:
     if status.reason is not None:
         raise EngineError(str(engine), status.reason)
     if engine.sources and engine.adapter:
-        env = {**os.environ, "ICEBERG_CONFORMANCE_PROGRAM": str(engine_build(engine).program)}
+        env = {**os.environ, "ICEBERG_CONFORMANCE_PROGRAM": str(builds.engine_build(engine).program)}
         env["ICEBERG_CONFORMANCE_ENGINE_VERSION"] = engine.version
         if engine.folder.parent == SHIPPED_ENGINES:  # where modules are named as the libraries of engines are
             env["PYTHONSAFEPATH"] = "1"
         if engine.java or engine.jdk:
-            env["JAVA_HOME"] = str(full_jdk(engine.jdk) if engine.jdk else system_java() or packaged_java())
+            runtime = jvms.full_jdk(engine.jdk) if engine.jdk else jvms.system_java() or jvms.packaged_java()
+            env["JAVA_HOME"] = str(runtime)
         return Launch(command=[sys.executable, str(engine.folder / engine.adapter)], env=env)
     if engine.sources:
-        return Launch(command=engine_build(engine).command, env=dict(os.environ))
+        return Launch(command=builds.engine_build(engine).command, env=dict(os.environ))
     if not engine.lock:
         command = [_in_folder(engine, word) for word in engine.command]
         return Launch(command=command or [sys.executable, str(engine.folder / engine.adapter)], env=dict(os.environ))
-    made = environment(engine.lock)
+    made = venvs.environment(engine.lock)
     # These variables would make the engine load packages or settings that are not its own; with the last, each of its
     # processes would compile every module that it imports, as the installation leaves that to the first import.
     strangers = {
@@ -220,15 +214,17 @@ def launch(name: str) -> Launch:
         env["PYTHONSAFEPATH"] = "1"
     env |= {"PYTHONPATH": str(_kit()), "PYTHONUTF8": "1", "ICEBERG_CONFORMANCE_ENGINE_VERSION": engine.version}
     if engine.java:
-        java_home = system_java() or packaged_java()
+        java_home = jvms.system_java() or jvms.packaged_java()
         env |= {
             "JAVA_HOME": str(java_home),
-            "ICEBERG_CONFORMANCE_JARS": os.pathsep.join(map(str, jars(engine))),
+            "ICEBERG_CONFORMANCE_JARS": os.pathsep.join(map(str, jvms.jars(engine))),
             "PYSPARK_PYTHON": str(made.python),
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
     if engine.classes:
-        env["ICEBERG_CONFORMANCE_CLASS_PATH"] = os.pathsep.join((str(classes_path(engine)), class_path(engine)))
+        env["ICEBERG_CONFORMANCE_CLASS_PATH"] = os.pathsep.join(
+            (str(jvms.classes_path(engine)), jvms.class_path(engine))
+        )
     return Launch(command=[str(made.python), str(engine.folder / engine.adapter)], env=env)
 
 
@@ -242,9 +238,9 @@ def _kit() -> Path:
 
     Our site-packages must not be on that path, as they would hide the engine's versions of the same libraries.
     """
-    key = sha256("\0".join(str(package) for package in _KIT_PACKAGES).encode()).hexdigest()[:16]
-    kit = home() / "kits" / key
-    with exclusive(kit.with_suffix(".lock")):
+    key = hashlib.sha256("\0".join(str(package) for package in _KIT_PACKAGES).encode()).hexdigest()[:16]
+    kit = venvs.home() / "kits" / key
+    with venvs.exclusive(kit.with_suffix(".lock")):
         kit.mkdir(exist_ok=True)
         for package in _KIT_PACKAGES:
             _mirror(package, kit / package.name)

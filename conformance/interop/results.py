@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import jsonschema_rs
@@ -68,7 +67,7 @@ def write(matrix: Matrix, path: Path) -> None:
 
 @cache
 def _schema() -> jsonschema_rs.Validator:
-    text = (files("conformance") / "schemas" / "matrix.json").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "schemas" / "matrix.json").read_text(encoding="utf-8")
     return jsonschema_rs.validator_for(json.loads(text))
 
 

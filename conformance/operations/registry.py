@@ -15,7 +15,6 @@ from attrs import frozen
 from conformance.core.failures import UsageError
 from conformance.operations.families import Family, families
 from conformance.operations.protocol import message_violation
-from conformance.operations.schemas import protocol_schema
 
 if TYPE_CHECKING:
     from conformance.operations.comparison import Comparator
@@ -48,21 +47,9 @@ class ProtocolOperation:
         """The comparison of an answer with the expected one; the modules that it needs are imported on first use."""
         return _comparators(self.family)[self.name]
 
-    def args_complaint(self, args: Any) -> str | None:
-        """Describe what is wrong with the form of arguments; None if they are valid."""
-        return message_violation(f"{self.name}.args", args)
-
     def answer_complaint(self, value: Any) -> str | None:
         """Describe what is wrong with the form of an answer; None if it is valid."""
         return message_violation(f"{self.name}.answer", value)
-
-    def expected_complaint(self, value: Any) -> str | None:
-        """Describe what is wrong with the form of an expectation in a vector; None if it is valid.
-
-        It has the form of an answer, unless the operation defines a separate form, ``NAME.expected``.
-        """
-        form = f"{self.name}.expected"
-        return message_violation(form, value) if form in protocol_schema()["$defs"] else self.answer_complaint(value)
 
 
 @cache

@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -66,7 +66,7 @@ def _packed(content: dict[str, Any]) -> str:
 
 
 def _resource(name: str) -> str:
-    return (files("conformance.reports") / "page" / name).read_text(encoding="utf-8")
+    return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
 
 
 @cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from importlib import resources
+from pathlib import Path
 
 import rtoml
 
@@ -20,7 +20,7 @@ from spec_ref.requirements import Requirement, check_id
 @functools.cache
 def registry() -> Mapping[str, Check]:
     """Return all checks by id, ordered by level."""
-    theirs, ours = checks.registry(), checks.load_checks(resources.files(__package__))
+    theirs, ours = checks.registry(), checks.load_checks(Path(__file__).parent)
     if theirs.keys() & ours.keys():
         raise AssertionError(f"checks are in both registries: {', '.join(theirs.keys() & ours.keys())}")
     every = sorted((*theirs.values(), *ours.values()), key=lambda check: LEVELS.index(check.level))
@@ -30,7 +30,7 @@ def registry() -> Mapping[str, Check]:
 @functools.cache
 def retired() -> Mapping[str, str]:
     """Return the ids of checks that were removed because they could never find anything, each with the reason."""
-    text = resources.files(__package__).joinpath("retired.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("retired.toml").read_text(encoding="utf-8")
     return {check: row["reason"] for row in rtoml.loads(text)["retired"] for check in row["checks"]}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from importlib import resources
+from pathlib import Path
 
 import attrs
 import rtoml
@@ -27,7 +27,7 @@ class _Row:
 
 @functools.cache
 def _rows() -> tuple[_Row, ...]:
-    text = resources.files(__package__).joinpath("messages.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("messages.toml").read_text(encoding="utf-8")
     rows = rtoml.loads(text)["messages"]
     return tuple(
         _Row(row["code"], re.compile(row["message"], re.DOTALL), row["aspect"], row.get("severity")) for row in rows

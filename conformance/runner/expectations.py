@@ -36,7 +36,6 @@ import enum
 import json
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -239,7 +238,7 @@ class ExpectedDeviations:
 
 @cache
 def _schema() -> jsonschema_rs.Validator:
-    text = (files("conformance") / "schemas" / "expectations.json").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "schemas" / "expectations.json").read_text(encoding="utf-8")
     return jsonschema_rs.validator_for(json.loads(text))
 
 

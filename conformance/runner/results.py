@@ -11,7 +11,6 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
 
@@ -303,7 +302,7 @@ _NAMES: dict[type, tuple[str, ...]] = {
 
 @cache
 def _schema() -> jsonschema_rs.Validator:
-    text = (files("conformance") / "schemas" / "results.json").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "schemas" / "results.json").read_text(encoding="utf-8")
     return jsonschema_rs.validator_for(json.loads(text))
 
 

@@ -6,7 +6,7 @@ import enum
 import functools
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from importlib import resources
+from pathlib import Path
 
 import attrs
 import rtoml
@@ -75,7 +75,7 @@ class AdviceRow:
 @functools.cache
 def advice_rows() -> tuple[AdviceRow, ...]:
     """Return all advice, in the order in which patterns are tried."""
-    document = rtoml.loads(resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8"))
+    document = rtoml.loads(Path(__file__).with_name("advice.toml").read_text(encoding="utf-8"))
     remedies = {
         name: {key: " ".join(value.split()) for key, value in remedy.items()}
         for name, remedy in document["remedy"].items()

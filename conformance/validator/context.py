@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -13,12 +14,14 @@ from conformance.core.time_budget import FILE_SECONDS
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import StructType, Type
-from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata
+
+if TYPE_CHECKING:
+    from spec_ref.manifest_lists.manifest_file import ManifestFile
 
 with lazy_imports():
     from conformance.table_io import encryption

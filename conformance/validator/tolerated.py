@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator
-from importlib import resources
+from pathlib import Path
 
 import attrs
 import rtoml
@@ -38,7 +38,7 @@ class Tolerated:
 @functools.cache
 def tolerances() -> tuple[Tolerated, ...]:
     """Return all tolerated violations."""
-    text = resources.files("conformance.validator").joinpath("tolerated.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("tolerated.toml").read_text(encoding="utf-8")
     rows = rtoml.loads(text)["tolerated"]
     return tuple(
         Tolerated(

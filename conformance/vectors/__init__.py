@@ -1,7 +1,8 @@
 """Golden vectors: load and select them.
 
-Vectors are in JSON files ``<suite>/<topic>.json`` with the schema ``vectors.schema.json``. Every problem in a
-file is reported here with its place, so that later steps can rely on the form of each vector.
+Vectors are in JSON files ``<suite>/<topic>.json`` with the schema ``vectors.schema.json``
+(`conformance.operations.schemas`). Every problem in a file is reported here with its place, so that later steps can
+rely on the form of each vector.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -65,8 +65,9 @@ class Vector:
 
 def shipped() -> Path:
     """Return the folder of the vectors that come with this version of the tool."""
-    packaged = Path(str(files("conformance"))) / "_vectors"
-    return packaged if packaged.is_dir() else Path(str(files("conformance"))).parent / "vectors"
+    package = Path(__file__).parents[1]
+    packaged = package / "_vectors"
+    return packaged if packaged.is_dir() else package.parent / "vectors"
 
 
 def vector_files(folder: Path) -> list[Path]:
@@ -75,8 +76,8 @@ def vector_files(folder: Path) -> list[Path]:
 
 
 @cache
-def _schema(path: Path | None) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(parse_json(path.read_bytes()) if path else vectors_schema())
+def _schema() -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(vectors_schema())
 
 
 def load(folder: Path, mention: str = "") -> tuple[Vector, ...]:
@@ -95,10 +96,8 @@ def load(folder: Path, mention: str = "") -> tuple[Vector, ...]:
     paths = vector_files(folder)
     if not paths:
         raise UsageError(f"{folder}: no vectors in it (they are files SUITE/TOPIC.json)")
-    schema = folder / SCHEMA
-    check = _schema(schema if schema.is_file() else None)
     golden = named_place(folder)
-    vectors = tuple(vector for path in paths for vector in _load_file(path, check, golden, mention))
+    vectors = tuple(vector for path in paths for vector in _load_file(path, golden, mention))
     twice = [id_ for id_, count in Counter(vector.id for vector in vectors).items() if count > 1]
     if twice:
         first, second = (vector.file for vector in vectors if vector.id == twice[0])
@@ -111,7 +110,7 @@ def count_on_disk(folder: Path) -> int:
     return sum(len(parse_json(path.read_bytes())["vectors"]) for path in vector_files(folder))
 
 
-def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention: str = "") -> Iterator[Vector]:
+def _load_file(path: Path, golden: str, mention: str = "") -> Iterator[Vector]:
     try:
         data = path.read_bytes()
         if mention.encode() not in data:
@@ -121,7 +120,7 @@ def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{path}: broken vector file: {error}") from None
-    wrong = next(iter(check.iter_errors(content)), None)
+    wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
         raise UsageError(f"{path}: broken vector file: {place(wrong.instance_path)}{shorten(wrong.message)}")
     operation = OPERATIONS.get(content["operation"])
@@ -131,9 +130,11 @@ def _load_file(path: Path, check: jsonschema_rs.Validator, golden: str, mention:
         if mention and mention not in (row["id"], *row["requirements"], *row.get("contradiction", ())):
             continue
         vector = _vector(path, content, operation, row)
-        complaint = _form_complaint(vector, golden)
+        location = vector.args.get("table")
+        complaint = location_complaint(location, golden) if isinstance(location, str) else None
         if complaint is not None:
-            raise UsageError(f"{path}: broken vector file: /vectors/{index}{complaint} (vector {vector.id})")
+            where = f"/vectors/{index}/args/table"
+            raise UsageError(f"{path}: broken vector file: {where}: {complaint} (vector {vector.id})")
         yield vector
 
 
@@ -158,28 +159,6 @@ def _vector(path: Path, content: dict[str, Any], operation: ProtocolOperation, r
 
 def _alternative(expect: dict[str, Any]) -> Alternative:
     return Ok(expect["ok"]) if "ok" in expect else Refused(expect["error"])
-
-
-def _form_complaint(vector: Vector, golden: str) -> str | None:
-    """Describe where and how a vector violates the schema of its operation; None if it does not.
-
-    Args:
-        vector: the vector.
-        golden: the location below which its folder names golden tables.
-    """
-    wrong = vector.operation.args_complaint(vector.args)
-    if wrong is not None:
-        return f"/args: {wrong}"
-    location = vector.args.get("table")
-    if isinstance(location, str):
-        wrong = location_complaint(location, golden)
-        if wrong is not None:
-            return f"/args/table: {wrong}"
-    for one in vector.permitted:
-        wrong = vector.operation.expected_complaint(one.value) if isinstance(one, Ok) else None
-        if wrong is not None:
-            return f"/expect: {wrong}"
-    return None
 
 
 @frozen

@@ -20,7 +20,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,7 @@ _SPELLED = re.compile(r"(\w+)(?:[(\[]\s*(.*?)\s*[)\]])?")
 
 @cache
 def _validator(definition: str) -> jsonschema_rs.Validator:
-    schema = json.loads((files("conformance") / "schemas" / "cases.json").read_text(encoding="utf-8"))
+    schema = json.loads((Path(__file__).parents[1] / "schemas" / "cases.json").read_text(encoding="utf-8"))
     return jsonschema_rs.validator_for({"$ref": f"#/$defs/{definition}", "$defs": schema["$defs"]})
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from importlib import resources
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -79,10 +78,10 @@ def requirement_severity(requirement: str) -> Severity:
 @functools.cache
 def registry() -> Mapping[str, Check]:
     """The checks of this package by id: level by level, in the order of the files."""
-    return load_checks(resources.files(__package__))
+    return load_checks(Path(__file__).parent)
 
 
-def load_checks(folder: Traversable) -> Mapping[str, Check]:
+def load_checks(folder: Path) -> Mapping[str, Check]:
     """Load the checks of a folder.
 
     Args:
@@ -96,7 +95,7 @@ def load_checks(folder: Traversable) -> Mapping[str, Check]:
     """
     found: dict[str, Check] = {}
     for level in LEVELS:
-        file = folder.joinpath(f"{level}.toml")
+        file = folder / f"{level}.toml"
         for check in parse_checks(file.read_text(encoding="utf-8"), level) if file.is_file() else ():
             if check.id in found:
                 raise AssertionError(f"the registry has the check {check.id} twice")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, overload
 
 import rtoml
@@ -199,8 +199,8 @@ class Sources:
 def register() -> dict[str, Requirement]:
     """All requirements by code, in the order of the areas' files."""
     requirements: dict[str, Requirement] = {}
-    for file in sorted(files(__package__).iterdir(), key=lambda entry: entry.name):
-        if not file.name.endswith(".toml") or file.name in (CONTRADICTIONS, SOURCES):
+    for file in sorted(Path(__file__).parent.glob("*.toml")):
+        if file.name in (CONTRADICTIONS, SOURCES):
             continue
         for row in rtoml.loads(file.read_text(encoding="utf-8"))["requirement"]:
             requirement = _requirement(row)
@@ -251,7 +251,7 @@ def sources() -> Sources:
 
 
 def _read(name: str) -> dict[str, Any]:
-    return rtoml.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return rtoml.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 @overload

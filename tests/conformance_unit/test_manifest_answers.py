@@ -11,6 +11,7 @@ import pytest
 
 from conformance.engines.reference.adapter import operations
 from conformance.operations.comparison import Undecodable
+from conformance.operations.protocol import message_violation
 from conformance.operations.registry import OPERATIONS
 from spec_ref.core.errors import SpecError
 from tools.derive import avro
@@ -36,7 +37,7 @@ def test_arguments_and_answers_have_the_form_of_the_protocol(operation: str) -> 
     asked = [one for name, one in VECTORS if name == operation]
     assert asked
     for one in asked:
-        assert OPERATIONS[operation].args_complaint(one.args) is None, one.id
+        assert message_violation(f"{operation}.args", one.args) is None, one.id
         for outcome in one.expect.get("any_of", [one.expect]):
             if "ok" in outcome:
                 assert OPERATIONS[operation].answer_complaint(outcome["ok"]) is None, one.id

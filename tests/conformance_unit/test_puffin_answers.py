@@ -4,6 +4,7 @@ import pytest
 
 from conformance.engines.reference.adapter import operations
 from conformance.operations.comparison import Undecodable
+from conformance.operations.protocol import message_violation
 from conformance.operations.puffin.comparators import deletion_vector, puffin_file, puffin_form
 from conformance.operations.registry import OPERATIONS
 from spec_ref.core.errors import SpecError
@@ -21,7 +22,7 @@ VECTORS = [
 @pytest.mark.parametrize(("name", "one"), VECTORS, ids=lambda item: getattr(item, "id", ""))
 def test_arguments_and_answers_have_the_form_of_the_protocol(name, one):
     operation = OPERATIONS[name]
-    assert operation.args_complaint(one.args) is None
+    assert message_violation(f"{operation.name}.args", one.args) is None
     for outcome in one.expect.get("any_of", [one.expect]):
         if "ok" in outcome:
             assert operation.answer_complaint(outcome["ok"]) is None

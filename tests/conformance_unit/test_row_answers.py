@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conformance.operations.comparison import Undecodable
-from conformance.operations.protocol import protocol_schema
+from conformance.operations.protocol import message_violation, protocol_schema
 from conformance.operations.registry import OPERATIONS
 from conformance.vectors import shipped
 from tools.derive import variant
@@ -24,7 +24,7 @@ TWO = {"id": "2", "point": None, "tags": None}
 
 def _rows(expected: list[Any], got: list[Any], args: dict[str, Any] = ARGS) -> list[str]:
     operation = OPERATIONS["table.read"]
-    assert operation.args_complaint(args) is None
+    assert message_violation(f"{operation.name}.args", args) is None
     assert operation.answer_complaint({"rows": got}) is None
     return [str(difference) for difference in operation.compare(args, {"rows": expected}, {"rows": got})]
 
@@ -113,9 +113,9 @@ def test_at_most_one_way_to_name_a_snapshot() -> None:
         if name == "scan.plan":
             del both["types"]
         operation = OPERATIONS[name]
-        assert operation.args_complaint(both) is not None
+        assert message_violation(f"{operation.name}.args", both) is not None
         del both["ref"]
-        assert operation.args_complaint(both) is None
+        assert message_violation(f"{operation.name}.args", both) is None
 
 
 DV = {"path": "/t/dv.puffin", "content_offset": "4"}
@@ -124,7 +124,7 @@ OLD = {"path": "/t/deletes.parquet"}
 
 def _plan(expected: list[Any], got: list[Any]) -> list[str]:
     operation = OPERATIONS["scan.plan"]
-    assert operation.expected_complaint({"files": expected}) is None
+    assert message_violation(f"{operation.name}.expected", {"files": expected}) is None
     assert operation.answer_complaint({"files": got}) is None
     return [str(difference) for difference in operation.compare({"table": "t"}, {"files": expected}, {"files": got})]
 

@@ -11,7 +11,7 @@ import pytest
 
 from conformance import vectors
 from conformance.core.failures import UsageError
-from conformance.operations.protocol import Ok, Refused
+from conformance.operations.protocol import Ok, Refused, validator
 from conformance.vectors import Selection, count_on_disk, load, name_expression, shipped
 
 GOOD = {"id": "good", "args": {"type": "int"}, "expect": {"ok": "int"}}
@@ -65,6 +65,15 @@ def test_a_broken_vector_is_reported_with_file_and_place(
     text = complaint(path.parent.parent)
     assert text.startswith(f"{path}: broken vector file: ")
     assert reason in text
+
+
+def test_vectors_are_checked_once_with_the_schema_of_the_tool(vector_file: WriteFile) -> None:
+    """A folder may come with the schema of another release, and each further validator takes time to compile."""
+    path = vector_file([GOOD])
+    path.parent.parent.joinpath("vectors.schema.json").write_text("false")
+    validator.cache_clear()
+    assert [vector.id for vector in load(path.parent.parent)] == ["good"]
+    assert validator.cache_info().currsize == 0
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"suite": "a", "suite": "b"}', '{"vectors": NaN}', "\ufeff{}"])

@@ -253,8 +253,8 @@ def test_large_engines_are_installed_on_request_and_say_first_what_they_take(
 @pytest.mark.usefixtures("pinned_jar")
 def test_a_program_in_java_is_started_by_the_adapter_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     java_tools(tmp_path, monkeypatch, 'printf jar >"$jars/a-1.jar"')
-    monkeypatch.setattr("conformance.engine_setup.install_java", lambda *_: tmp_path)
-    monkeypatch.setattr("conformance.engine_setup.system_java", lambda: tmp_path)
+    monkeypatch.setattr("conformance.engine_setup.java.install_java", lambda *_: tmp_path)
+    monkeypatch.setattr("conformance.engine_setup.java.system_java", lambda: tmp_path)
     status = install("flink")
     started = launch("flink")
     assert started.command == [sys.executable, str(find_engine("flink").folder / "adapter.py")]
@@ -287,7 +287,7 @@ def test_classes_that_adapters_share_are_compiled_with_the_program_and_identify_
 @pytest.mark.usefixtures("pinned_jar")
 def test_what_an_interrupted_installation_left_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     java_tools(tmp_path, monkeypatch, 'printf half >"$jars/a-1.jar"; exit 1')
-    monkeypatch.setattr("conformance.engine_setup.install_java", lambda *_: tmp_path)
+    monkeypatch.setattr("conformance.engine_setup.java.install_java", lambda *_: tmp_path)
     with pytest.raises(EngineError, match="mvn could not build it"):
         install("flink")
     with pytest.raises(EngineError, match="not installed"):
@@ -305,7 +305,7 @@ def test_jars_that_run_on_a_jdk_are_started_by_the_adapter_beside_them(
     (tmp_path / "java" / built.JAR_LOCK).write_text(f"{digest}  server/a-1.jar\n", encoding="utf-8")
     (tmp_path / "bin" / "java").write_text("#!/bin/sh\necho openjdk 17.0.1\n", encoding="utf-8")
     (tmp_path / "bin" / "java").chmod(0o755)
-    monkeypatch.setattr("conformance.engine_setup.full_jdk", lambda _: tmp_path)
+    monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda _: tmp_path)
     status = install("trino")
     started = launch("trino")
     assert started.command == [sys.executable, str(find_engine("trino").folder / "adapter.py")]
@@ -316,7 +316,7 @@ def test_jars_that_run_on_a_jdk_are_started_by_the_adapter_beside_them(
 
 
 def test_without_a_full_jdk_nothing_is_fetched_and_the_release_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.engine_setup.full_jdk", lambda _: None)
+    monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda _: None)
     with pytest.raises(EngineError, match="a full JDK of release 25 or newer is needed to run it") as said:
         install("trino")
     assert "openjdk-25-jdk" in str(said.value)

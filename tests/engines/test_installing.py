@@ -254,8 +254,8 @@ def test_classes_that_do_not_compile_do_not_count(in_java: Engine, tmp_path: Pat
 def test_an_engine_whose_classes_are_missing_is_not_ready(
     monkeypatch: pytest.MonkeyPatch, in_java: Engine, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(engine_setup, "jars", lambda _: [])
-    monkeypatch.setattr(engine_setup, "system_java", lambda: tmp_path)
+    monkeypatch.setattr(java, "jars", lambda _: [])
+    monkeypatch.setattr(java, "system_java", lambda: tmp_path)
     place = environment(in_java.lock).path
     place.mkdir(parents=True)
     (place / environments.MARKER).touch()
