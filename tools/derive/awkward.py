@@ -155,6 +155,14 @@ LOOKALIKES = ("start", "end", "doublequote", "single''quote", "backslash", "per 
 PATHS = (*(f"s3://b/wh/t/data/{name}/{number}.parquet" for number, name in enumerate(NAMES)), "s3://b/wh/t/data/end ")
 """Paths of files that must be used unchanged."""
 
+LIMITS: list[Row] = [
+    ("float-min", "float", -3.4028234663852886e38, "the least number"),
+    ("float-below-max", "float", 3.4028232635611926e38, "one below the largest, exactly this double"),
+    ("double-min", "double", -1.7976931348623157e308, "the least number"),
+    ("double-below-max", "double", 1.7976931348623155e308, "one below the largest"),
+]
+"""Values that the suites of single values, hashes, transforms and bounds have, and tables do not."""
+
 ROWS: list[Row] = [*BOOLEANS, *INTEGERS, *REALS, *DECIMALS, *DATES, *TIMES, *INSTANTS, *STRINGS, *BYTES]
 
 
@@ -189,7 +197,7 @@ def question(type_: str, value: Any) -> str:
     return json.dumps([kind(type_), value])
 
 
-def not_in(asked: Iterable[tuple[str, Any]], rows: Iterable[Row] = ROWS) -> list[Row]:
+def not_in(asked: Iterable[tuple[str, Any]], rows: Iterable[Row] = (*ROWS, *LIMITS)) -> list[Row]:
     """Return the rows whose type and value a suite does not use yet, each with a name for its id.
 
     Args:

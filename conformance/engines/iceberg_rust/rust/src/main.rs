@@ -13,10 +13,12 @@ mod tables;
 mod values;
 mod writing;
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::panic::{self, AssertUnwindSafe};
 
 use iceberg::ErrorKind;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// What an operation answers when it does not answer a value.
@@ -120,13 +122,25 @@ fn start() -> Value {
     }})
 }
 
+/// The value of a request as it is written: serde_json reads some doubles as the next one, unless a feature is set,
+/// which would change how the library reads JSON, too.
+fn exact_value(line: &str) -> Option<f64> {
+    let request: HashMap<String, Box<RawValue>> = serde_json::from_str(line).ok()?;
+    let args: HashMap<String, Box<RawValue>> = serde_json::from_str(request.get("args")?.get()).ok()?;
+    args.get("value")?.get().parse().ok()
+}
+
 fn main() -> io::Result<()> {
     // The library's tables run their tasks on the runtime that is entered here.
     let runtime = tokio::runtime::Runtime::new()?;
     let _entered = runtime.enter();
     let mut answers = io::stdout().lock();
     for line in io::stdin().lock().lines() {
-        let request: Value = serde_json::from_str(&line?)?;
+        let line = line?;
+        let mut request: Value = serde_json::from_str(&line)?;
+        if request["args"]["value"].is_f64() {
+            request["args"]["value"] = exact_value(&line).into();
+        }
         let mut reply = match request["op"].as_str() {
             Some("stop") => return Ok(()),
             Some("start") => start(),
