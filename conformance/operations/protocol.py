@@ -157,7 +157,7 @@ def read_answer(line: bytes) -> tuple[int, Ok | Refused | Unsupported]:
     try:
         message = parse_json(line)
     except ValueError as error:
-        raise Breach(f"the line is not JSON ({error}): {abbreviated_repr(line[:200])}") from None
+        raise Breach(f"wrote a line that is not JSON ({error}): {abbreviated_repr(line[:200])}") from None
     if _MAY_OVERFLOW.search(line) and not _is_finite(message):
         raise Breach(f"the answer has a number beyond the range of doubles: {abbreviated_repr(line[:200])}")
     if not validator("answer").is_valid(message):

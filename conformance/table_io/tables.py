@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote
 
 import attrs
 
 from conformance.core.failures import NotExamined
 from conformance.core.lazy_imports import lazy_imports
-from conformance.table_io.file_access import FileMissing, ListedFile, is_directory, list_files, read_bytes
+from conformance.table_io.file_access import (
+    FileMissing,
+    ListedFile,
+    is_directory,
+    list_files,
+    read_bytes,
+    split_location,
+)
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES, MetadataFileName, parse_name
@@ -65,9 +74,13 @@ def metadata_location(location: str) -> str:
     failed commits with the same version.
 
     Raises:
-        FileAccessError, NoTable: as in `load_table`.
+        FileAccessError, NoTable: as in `load_table`; or the location has percent signs in place of characters.
     """
     if not is_directory(location):
+        decoded = unquote(location)
+        local = split_location(location)
+        if decoded != location and local.scheme == "file" and not Path(local.path).exists() and is_directory(decoded):
+            raise NoTable(f"{location}: there is no such file or directory; locations are not decoded: write {decoded}")
         return location
     directory = f"{location.rstrip('/')}/metadata"
     if not is_directory(directory):

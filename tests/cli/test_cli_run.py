@@ -97,7 +97,7 @@ def test_a_failure_is_reported_with_all_that_one_needs_and_its_command_reproduce
         ("dies", "exited with status 3"),
         ("killed", "was killed by SIGSEGV"),
         ("hangs", "no answer within 2 s"),
-        ("garbage", "the line is not JSON"),
+        ("garbage", "wrote a line that is not JSON"),
     ],
 )
 def test_a_crash_costs_one_case_and_the_run_goes_on(

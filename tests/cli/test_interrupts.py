@@ -75,3 +75,17 @@ def test_an_interrupted_stress_leaves_no_process_behind(tmp_path: Path) -> None:
     os.close(ours)
     assert process.returncode == 130
     assert written.split("\r\n") == ["iceberg-conformance: interrupted", ""]
+
+
+def test_an_interrupt_while_the_command_line_is_imported_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "cyclopts.py").write_text("raise KeyboardInterrupt\n")
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).resolve().parents[2])])
+    done = subprocess.run(
+        [sys.executable, "-m", "conformance", "doctor"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "iceberg-conformance: interrupted\n")

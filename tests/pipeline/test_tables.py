@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,18 @@ def test_directory_without_metadata(folder: Path) -> None:
 def test_missing_table(tmp_path: Path) -> None:
     with pytest.raises(FileMissing, match=f"{tmp_path}/none: there is no such file"):
         load_table(f"{tmp_path}/none")
+
+
+def test_a_location_with_percent_signs_names_the_folder_that_is_meant(tmp_path: Path) -> None:
+    for name in ("a b", "a%20b"):
+        (tmp_path / name).mkdir()
+    put(tmp_path / "a b", "v1.metadata.json")
+    put(tmp_path / "a%20b", "v1.metadata.json", "v2.metadata.json")
+    assert load_table(f"file://{tmp_path}/a b").metadata.last_updated_ms == 1
+    assert load_table(f"file://{tmp_path}/a%20b").metadata.last_updated_ms == 2
+    shutil.rmtree(tmp_path / "a%20b")
+    with pytest.raises(NoTable, match=f"there is no such file or directory; .*: write file://{tmp_path}/a b$"):
+        load_table(f"file://{tmp_path}/a%20b")
 
 
 def test_broken_metadata_is_reported_with_its_file(folder: Path) -> None:
