@@ -80,6 +80,8 @@ class BelowMetadata:
         """The indexes of the partition statistics files that could be read."""
 
         self.miscounted: list[Miscounted] = []
+        self.places: dict[int, str] = {}
+        """Where a manifest list names each manifest."""
 
     def run(self, chosen: Sequence[int]) -> None:
         context = self.context
@@ -92,6 +94,7 @@ class BelowMetadata:
         tasks = _needed(tasks, members)
         self.manifests = sum(task.checked for task in tasks)
         self.context = context = attrs.evolve(context, buckets=_buckets(tasks))
+        self.places = {task.number: task.place for task in tasks}
         checked = frozenset(members.checked)
         counting = partition_statistics_tasks(context, checked) if context.level.includes(Level.FILES) else ()
         self.context = context = attrs.evolve(
@@ -100,6 +103,16 @@ class BelowMetadata:
         keeps = context.level.includes(Level.FILES) and self.engine.shares_files and _on_store(context)
         with _folder(wanted=keeps and _listed_bytes(tasks) <= MAX_CACHED_MANIFEST_BYTES) as folder:
             self._tasks(attrs.evolve(context, kept_manifests=folder), tasks, members, counting)
+
+    def miscounts(self) -> dict[tuple[str, str], int]:
+        """By how many rows entries miscount their files, by the places of the counts in manifest lists."""
+        found: dict[tuple[str, str], int] = {}
+        for one in self.miscounted:
+            file, _, place = self.places[one.manifest].rpartition(":/")
+            status = "existing" if one.added_by is None else "added"
+            key = (file, f"/{place}/{status}_rows_count")
+            found[key] = found.get(key, 0) + one.rows.rows
+        return found
 
     def _tasks(
         self,

@@ -54,6 +54,11 @@ class Sums:
     position_deletes: int = 0
     equality_deletes: int = 0
 
+    @property
+    def rows(self) -> int:
+        """The rows of all files."""
+        return self.records + self.position_deletes + self.equality_deletes
+
     def plus(self, other: Sums) -> Sums:
         """Return the sums of both."""
         mine, theirs = attrs.astuple(self), attrs.astuple(other)
@@ -101,7 +106,7 @@ class StatisticsRead:
 
 @attrs.frozen
 class Miscounted:
-    """How many more rows a live file has than its entry says, which is a finding of the file."""
+    """How many more rows or bytes a live file has than its entry says, which is a finding of the file."""
 
     manifest: int
     """The number of the manifest."""
@@ -110,7 +115,7 @@ class Miscounted:
     """The snapshot that added the file in this manifest; None where the entry is of a file that was there before."""
 
     rows: Sums
-    """The difference, as part of the count that has rows of such files."""
+    """The difference, as part of the counts that such files are in."""
 
 
 Emitted: TypeAlias = Findings | Facts | ManifestSums | TableTraits | StatisticsRead | Miscounted

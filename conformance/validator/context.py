@@ -94,6 +94,14 @@ class Context:
         return {snapshot.snapshot_id: snapshot for snapshot in self.metadata.snapshots}
 
     @functools.cached_property
+    def owners(self) -> Mapping[int, tuple[int, ...]]:
+        """The ids of the snapshots that have a sequence number."""
+        found: dict[int, list[int]] = {}
+        for snapshot in self.metadata.snapshots:
+            found.setdefault(snapshot.sequence_number, []).append(snapshot.snapshot_id)
+        return {number: tuple(ids) for number, ids in found.items()}
+
+    @functools.cached_property
     def schema(self) -> Schema:
         """The current schema."""
         return self.metadata.current_schema

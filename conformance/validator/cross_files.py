@@ -313,6 +313,8 @@ def _references(
             where: dict[str, Any] = {"file": file, "path": path}
             if row["vector"] and vectors.setdefault(row["key"], row) is not row:
                 problems.append(finding("DEL003", "a data file has two deletion vectors", found=row["key"], **where))
+            if target < 0 and snapshot_id not in members.whole:
+                continue  # a manifest could not be read, which was reported
             if target < 0:
                 aspect = "" if row["vector"] else "position-deletes"
                 message = "the data file of a delete file is not in the snapshot"

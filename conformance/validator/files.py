@@ -62,16 +62,23 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
 
 
 def _miscounted(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscounted]:
-    """By how much the entry miscounts the rows of its file: the counts of summaries are judged without it."""
-    entry, path = place.entry, place.entry_field_path("record_count")
+    """By how much the entry miscounts rows and bytes of its file: the counts of summaries are judged without it."""
+    entry, file = place.entry, place.entry.data_file
+    sizes = ("whole_files_size",) if file.is_deletion_vector else ("files_size", "whole_files_size")
+    counted = {
+        "DFL005": ("record_count", (_COUNTED_AS[file.content],)),
+        "DFL006": ("file_size_in_bytes", sizes),
+        "DFL025": ("content_size_in_bytes", ("files_size",)),
+    }
     for one in found:
         violation = one.violation
-        if violation.requirement == "DFL005" and violation.path == path and violation.expected is not None:
-            difference = int(violation.expected) - entry.data_file.record_count
-            rows = Sums(**{_COUNTED_AS[entry.data_file.content]: difference})
-            added_by = entry.snapshot_id if entry.status is EntryStatus.ADDED else None
-            yield Miscounted(place.task.number, added_by, rows)
-            return
+        name, parts = counted.get(violation.requirement, ("", ()))
+        expected, stored = violation.expected or "", getattr(file, name, None)
+        if name and violation.path == place.entry_field_path(name) and expected.isdecimal() and stored is not None:
+            difference = Sums(**dict.fromkeys(parts, int(expected) - stored))
+            yield Miscounted(
+                place.task.number, entry.snapshot_id if entry.status is EntryStatus.ADDED else None, difference
+            )
 
 
 _COUNTED_AS = {

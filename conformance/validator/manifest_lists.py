@@ -65,7 +65,7 @@ def check_list(context: Context, task: ListTask) -> SnapshotManifests:
             check_manifest_list(data, version, specs=context.specs, first_row_id=snapshot.first_row_id, file=location)
         )
         tally.add(snapshot_findings(manifests, snapshot, location, version))
-        tally.add(_adders(context, manifests, location, version))
+        tally.add(_adders(context, snapshot, manifests, location, version))
     listed = tuple((manifest.manifest_path, manifest) for manifest in manifests)
     return SnapshotManifests(snapshot.snapshot_id, tally.findings(), listed)
 
@@ -137,19 +137,16 @@ def snapshot_findings(
 
 
 def _adders(
-    context: Context, manifests: Sequence[ManifestFile], file: str, version: FormatVersion
+    context: Context, snapshot: Snapshot, manifests: Sequence[ManifestFile], file: str, version: FormatVersion
 ) -> Iterator[Finding]:
-    """Find manifests with the sequence number of one snapshot and the added_snapshot_id of another (MLS009).
+    """Find manifests with the sequence number of one snapshot and the added_snapshot_id of another one (MLS009).
 
     Snapshots have distinct numbers; a manifest of v1 has none, and no other snapshot has that of an expired one.
     """
-    owners: dict[int, list[int]] = {}
-    for snapshot in context.metadata.snapshots:
-        owners.setdefault(snapshot.sequence_number, []).append(snapshot.snapshot_id)
     for number, manifest in enumerate(manifests if SEQUENCE_NUMBERS.is_supported(version) else ()):
-        ids = owners.get(manifest.sequence_number, [])
-        known = manifest.added_snapshot_id in context.snapshots
-        if manifest.sequence_number and ids and manifest.added_snapshot_id not in ids and not known:
+        ids = context.owners.get(manifest.sequence_number, ())
+        own = manifest.added_snapshot_id == snapshot.snapshot_id  # reported as MLS024
+        if manifest.sequence_number and ids and manifest.added_snapshot_id not in ids and not own:
             yield finding(
                 "MLS009",
                 "added_snapshot_id names a snapshot whose sequence number differs from the manifest's",

@@ -13,6 +13,7 @@ from conformance.table_io.file_access import read_bytes
 from conformance.table_io.tables import metadata_location
 from conformance.validator.backend import Backend, StageStopped
 from conformance.validator.context import Context, Level
+from conformance.validator.one_cause import without_consequences
 from conformance.validator.readability import required_features
 from conformance.validator.stall_timeout import within
 from conformance.validator.table_root import (
@@ -170,7 +171,7 @@ def validate(
             location,
             root,
             Level.METADATA,
-            tally.findings(),
+            without_consequences(tally.findings()),
             claimed_version(data),
             complete=refused is None,
             reason=refused,
@@ -180,7 +181,13 @@ def validate(
     chosen = snapshots.chosen(metadata)
     if not level.includes(Level.MANIFESTS):
         return TableReport(
-            location, root, level, tally.findings(), int(metadata.format_version), chosen, features=features
+            location,
+            root,
+            level,
+            without_consequences(tally.findings()),
+            int(metadata.format_version),
+            chosen,
+            features=features,
         )
     context = Context(
         metadata,
@@ -203,7 +210,7 @@ def validate(
         location,
         root,
         level,
-        tally.findings(),
+        without_consequences(tally.findings(), deep.miscounts()),
         int(metadata.format_version),
         chosen,
         deep.manifests,

@@ -22,7 +22,8 @@ changed one are changed with it (counts in the manifest list with the entries of
 that exactly one fact is wrong.
 
 The result of a change is a finding (its severity, its check, and the `--level` that is needed), *legal*, or *not
-observable*: no other place in the table states the fact. `iceberg-conformance explain CHECK-ID` describes a check.
+observable*: no other place in the table states the fact. `iceberg-conformance explain CHECK-ID` describes a check. What
+only follows from another finding is left out of a report, so that a lower level may show a different check.
 Fields that a table does not have, such as those of a newer version, are left out of it; [the last
 table](#changes-that-no-table-has) has the changes that no table has, with the reason. The grid does not change rows of
 data and delete files or the contents of blobs; `tests/validate/corruptions` has corruptions of these, written by

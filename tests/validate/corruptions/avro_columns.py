@@ -223,31 +223,36 @@ def _partition_missing(bench: Any) -> None:
 # What manifests of another snapshot say
 
 
-def _unlike_an_older_list(name: str, change: Callable[[int], int]) -> Mutate:
+def _unlike_an_older_list(name: str, change: Callable[[int], int], *, gone: bool = False) -> Mutate:
     def mutate(bench: Any) -> None:
         own = bench.snapshot["snapshot-id"]
         manifest = next(one for one in bench.manifests if one.listed["added_snapshot_id"] != own)
         manifest.pinned = True
         manifest.listed["manifest_length"] = len(manifest.content())
         manifest.listed[name] = change(manifest.listed[name])
+        if gone:  # else the manifest shows which of the lists is wrong, and the older one is right
+            bench.replaced[manifest.path] = None
 
     return mutate
 
 
+GONE = ("MLS003",)
+"""The finding of a manifest that is missing."""
+
 for _name, (_code, _also) in {
     "partition_spec_id": ("MLS005", ()),
-    "content": ("MLS006", ("MAN010",)),
-    "sequence_number": ("MLS007", ("MLS008",)),
-    "added_snapshot_id": ("MLS009", ("MAN016",)),
-    "added_files_count": ("MLS010", ()),
-    "existing_files_count": ("MLS011", ()),
-    "deleted_files_count": ("MLS012", ()),
-    "added_rows_count": ("MLS013", ()),
-    "existing_rows_count": ("MLS014", ()),
-    "deleted_rows_count": ("MLS015", ()),
+    "content": ("MLS006", GONE),
+    "sequence_number": ("MLS007", ()),
+    "added_snapshot_id": ("MLS009", ()),
+    "added_files_count": ("MLS010", GONE),
+    "existing_files_count": ("MLS011", GONE),
+    "deleted_files_count": ("MLS012", GONE),
+    "added_rows_count": ("MLS013", GONE),
+    "existing_rows_count": ("MLS014", GONE),
+    "deleted_rows_count": ("MLS015", GONE),
 }.items():
     corruption(_code, f"{_name}-unlike-an-older-list", V2, snapshots="all", also=("FIO001", *_also))(
-        _unlike_an_older_list(_name, lambda value: 1 - value if value in (0, 1) else value - 1)
+        _unlike_an_older_list(_name, lambda value: 1 - value if value in (0, 1) else value - 1, gone=_also is GONE)
     )
 corruption("LIN026", "unlike-an-older-list", V3, snapshots="all", also=("FIO001", "LIN002", "SNP011"))(
     _unlike_an_older_list("first_row_id", lambda value: value + 1)

@@ -137,6 +137,11 @@ def _dangling(bench: Any) -> None:
     _vector(bench)["referenced_data_file"] = "file:/nowhere.parquet"
 
 
+@corruption("LIN026", "of-a-delete-manifest", VECTORS)
+def _row_ids_of_deletes(bench: Any) -> None:
+    bench.deletes.listed["first_row_id"] = 0
+
+
 @corruption("SCN008", "older-than-data", VECTORS, severity="warning")
 def _older(bench: Any) -> None:
     record = next(one for one in bench.deletes.records if one["status"] != 2)

@@ -229,6 +229,12 @@ def _column(bench: Any, type_: str) -> int:
     return found
 
 
+@corruption("DFL016", "lower-bound-above-the-upper", TYPES)
+def _crossed(bench: Any) -> None:
+    column = next(field["id"] for field in bench.schema["fields"] if field["type"] == "int")
+    _bound(bench, "lower_bounds", column, b"\xff\xff\xff\x7f")
+
+
 for _type, _data in {
     "boolean": b"\x01\x01",
     "int": b"\x01",

@@ -97,9 +97,9 @@ def _least_of_file(bench: Any) -> None:
     manifest.listed["min_sequence_number"] = manifest.listed["sequence_number"]
 
 
-@corruption("MAN016", "added-by-another", V2, also=("MLS009",))
+@corruption("MAN016", "added-by-another", V2, also=("NOT005",))
 def _added_by(bench: Any) -> None:
-    bench.data.listed["added_snapshot_id"] = 12345
+    bench.entry["snapshot_id"] = 12345
 
 
 @corruption("MLS016", "summary-missing", PARTITIONED)

@@ -94,7 +94,7 @@ def _milliseconds(bench: Any) -> None:
     rewrite_columns(bench, cast("ts", pa.timestamp("ms")))
 
 
-@corruption("PQT004", "uuid-without-annotation", PARQUET, "files", severity="warning")
+@corruption("PQT004", "uuid-without-annotation", PARQUET, "files", severity="tolerated")
 def _plain_uuid(bench: Any) -> None:
     rewrite_columns(bench, cast("u", pa.binary(16)))
 

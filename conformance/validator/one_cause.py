@@ -1,0 +1,148 @@
+"""One cause is one finding: what only follows from another finding is left out.
+
+A stored fact is often compared with several others. If it is wrong, each comparison finds it. The rows of `FOLLOWS` say
+which finding names the wrong fact, and which ones follow from it, at the places where both are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Literal, TypeAlias
+
+import attrs
+
+from spec_ref.checks.findings import Finding, Severity
+from spec_ref.core.errors import Violation
+from spec_ref.core.records import evolve
+
+Near: TypeAlias = Literal["place", "entry", "column", "table"]
+
+
+@attrs.frozen
+class Follows:
+    """Findings that follow from another one."""
+
+    causes: tuple[str, ...]
+    """Check ids, each of which is a cause."""
+
+    checks: tuple[str, ...]
+    """Check ids that follow from any of them."""
+
+    near: Near
+    """How near they are: at the same place, in the same entry of a list or manifest, at the same column of an entry's
+    metrics, or anywhere in the table."""
+
+
+_SEQUENCE = (
+    "manifest-file-sequence-number-changed",
+    "manifest-file-sequence-number-newer-than-snapshot",
+    "manifest-list-new-manifests-sequence-number",
+)
+_LEAST = "manifest-file-min-sequence-number"
+_COUNTS = tuple(
+    f"manifest-file-{status}-{counted}-count"
+    for status in ("added", "existing", "deleted")
+    for counted in ("files", "rows")
+)
+_ROW_COUNTS = tuple(f"{name}-mismatch" for name in _COUNTS if name.endswith("-rows-count"))
+FOLLOWS = (
+    # A list that contradicts the manifest contradicts the older lists too, whose values the manifest confirms.
+    Follows(("manifest-file-manifest-length-mismatch",), ("files-immutable-changed",), "place"),
+    *(Follows((f"{name}-mismatch",), (f"{name}-changed",), "place") for name in _COUNTS),
+    Follows(("manifest-property-content-mismatch",), ("manifest-file-content-changed",), "place"),
+    Follows(("manifest-property-content-mismatch",), ("manifest-first-row-id-kept-of-deletes",), "entry"),
+    Follows(
+        ("manifest-file-added-snapshot-id-changed",),
+        ("manifest-file-added-snapshot-id-of-another-sequence-number", "manifest-list-new-manifests-sequence-number"),
+        "entry",
+    ),
+    Follows(
+        ("manifest-file-sequence-number-changed",),
+        ("manifest-file-added-snapshot-id-of-another-sequence-number",),
+        "entry",
+    ),
+    # Entries inherit the sequence number, and the least number is one of theirs.
+    Follows(_SEQUENCE, (f"{_LEAST}-mismatch", f"{_LEAST}-too-high", f"{_LEAST}-below-least"), "entry"),
+    Follows((f"{_LEAST}-too-high",), (f"{_LEAST}-mismatch",), "place"),
+    # A bound that excludes a value may be beyond the other bound.
+    Follows(("data-file-lower-bounds-exceeded",), ("data-file-lower-bounds-crossed",), "place"),
+    Follows(("data-file-upper-bounds-exceeded",), ("data-file-lower-bounds-crossed",), "column"),
+    Follows(("data-file-file-format-unknown-value",), ("no-new-position-delete-files",), "place"),
+    Follows(("puffin-dv-referenced-data-file-mismatch",), ("removed-file-removes-vector",), "place"),
+    Follows(("metadata-next-row-id-exceeded-by-file",), ("snapshot-added-rows-exceeded-by-file",), "place"),
+    Follows(("manifest-entry-added",), ("manifest-entry-status-added-as-existing",), "entry"),
+    Follows(("manifest-entry-added",), ("snapshot-added-rows-exceeded-by-file",), "entry"),
+    # Ids of the metadata that name nothing differ from all others.
+    Follows(("metadata-refs-unknown-snapshot",), ("metadata-current-snapshot-id-main-differs",), "place"),
+    Follows(("metadata-snapshot-log-unknown-snapshot",), ("metadata-snapshot-log-wrong-end",), "place"),
+    Follows(
+        ("metadata-current-snapshot-id-unknown",),
+        ("metadata-current-snapshot-id-main-differs", "metadata-snapshot-log-wrong-end"),
+        "table",
+    ),
+    Follows(("metadata-current-snapshot-id-main-differs",), ("metadata-snapshot-log-wrong-end",), "table"),
+    Follows(("metadata-last-column-id-exceeded-by-field",), ("metadata-last-column-id-exceeded-by-file",), "table"),
+)
+
+
+def _column(place: Violation) -> Hashable:
+    head, _, column = place.path.rpartition("/")
+    return place.file, head.rpartition("/")[0], column
+
+
+_KEYS: Mapping[Near, Callable[[Violation], Hashable]] = {
+    "place": lambda place: (place.file, place.path),
+    "entry": lambda place: (place.file, *place.path.split("/", 2)[:2]),
+    "column": _column,
+    "table": lambda _: (),
+}
+
+
+def without_consequences(
+    findings: Iterable[Finding], miscounts: Mapping[tuple[str, str], int] | None = None
+) -> tuple[Finding, ...]:
+    """Leave out the findings, or the places of them, that follow from another finding.
+
+    A finding is left out only for a cause that is as severe, so that the exit status stays as it is.
+
+    Args:
+        findings: the findings of a table, one for each check, with examples of their places.
+        miscounts: by how many rows the entries of a manifest miscount their files, by the place of the count of rows in
+            the manifest list. A list with the right count is accepted.
+
+    Returns:
+        The others, in the same order.
+    """
+    found = tuple(findings)
+    return tuple(left for one in found for left in _left(one, found, miscounts or {}))
+
+
+def _left(finding: Finding, findings: Iterable[Finding], miscounts: Mapping[tuple[str, str], int]) -> Iterator[Finding]:
+    """Yield the finding with the places that do not follow from others; nothing if there are none."""
+    places, several = finding.places, finding.count
+    if finding.check in _ROW_COUNTS and several == len(places):
+        places = tuple(place for place in places if not _counts_rows_right(place, miscounts))
+        several = len(places)
+    for row in FOLLOWS:
+        if finding.check not in row.checks:
+            continue
+        key = _KEYS[row.near]
+        causes = [one for one in findings if one.check in row.causes and _is_as_severe(one, finding)]
+        near = {key(place) for one in causes for place in one.places}
+        rest = tuple(place for place in places if key(place) not in near)
+        if several == len(places) or (not rest and sum(one.count for one in causes) >= several):
+            places, several = rest, len(rest)
+    if places:
+        yield evolve(finding, violation=places[0], count=several, examples=places if several > 1 else ())
+
+
+def _counts_rows_right(place: Violation, miscounts: Mapping[tuple[str, str], int]) -> bool:
+    """Return whether a list has the rows of the files, and the entries of the manifest do not."""
+    difference = miscounts.get((place.file or "", place.path), 0)
+    return (
+        place.found is not None and place.expected is not None and int(place.expected) + difference == int(place.found)
+    )
+
+
+def _is_as_severe(cause: Finding, finding: Finding) -> bool:
+    return cause.severity is finding.severity or cause.severity is Severity.ERROR
