@@ -230,7 +230,7 @@ def _column(bench: Any, type_: str) -> int:
 
 
 @corruption("DFL016", "lower-bound-above-the-upper", TYPES)
-def _crossed(bench: Any) -> None:
+def _lower_above_upper(bench: Any) -> None:
     column = next(field["id"] for field in bench.schema["fields"] if field["type"] == "int")
     _bound(bench, "lower_bounds", column, b"\xff\xff\xff\x7f")
 
