@@ -15,10 +15,12 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import attrs
 import fastavro
@@ -40,6 +42,29 @@ with lazy_imports():
 
 KeyService: TypeAlias = Callable[[bytes, str], bytes]
 """Unwraps a key: from the wrapped key and the id of the key that wraps it to the key."""
+
+
+class WritingKeyService(Protocol):
+    """A key service that also wraps keys, as writing an encrypted table needs."""
+
+    def __call__(self, wrapped: bytes, wrapping_id: str) -> bytes:
+        """Unwrap a key, like `KeyService`."""
+
+    def wrap(self, key: bytes, wrapping_id: str) -> bytes:
+        """Wrap a key with the key of an id."""
+
+
+KEY_ID = "encryption.key-id"
+"""The table property that has the id of the key that wraps the table's keys; if it is set, new files are encrypted."""
+
+KEY_LENGTH = "encryption.data-key-length"
+"""The table property that has the length in bytes of the keys of new files."""
+
+WRAPPING_KEY_MS = 730 * 86_400_000
+"""How long a key that encrypts the keys of manifest lists is used for new ones, as by Iceberg-Java."""
+
+DEFAULT_KEY_LENGTH = 16
+AAD_PREFIX_LENGTH = 16
 
 VERSION = b"\x01"
 KEY_TIMESTAMP = "KEY_TIMESTAMP"
@@ -94,6 +119,63 @@ def read_key_metadata(data: bytes, location: str) -> KeyMetadata:
     if stream.read(1):
         raise UnsupportedEncryption(location, "the file is encrypted, and bytes follow its key metadata")
     return KeyMetadata(record["encryption_key"], record["aad_prefix"] or b"", record["file_length"])
+
+
+def write_key_metadata(metadata: KeyMetadata) -> bytes:
+    """Write the key metadata of a file.
+
+    Args:
+        metadata: the key of the file.
+    """
+    out = io.BytesIO(VERSION)
+    out.seek(len(VERSION))
+    record = {
+        "encryption_key": metadata.key,
+        "aad_prefix": metadata.aad_prefix,
+        "file_length": metadata.file_length,
+    }
+    fastavro.schemaless_writer(out, _SCHEMA, record)
+    return out.getvalue()
+
+
+def key_length(properties: Mapping[str, str]) -> int | None:
+    """Return the length in bytes of the keys of new files; None if the table is not encrypted.
+
+    Args:
+        properties: the properties of the table.
+
+    Raises:
+        UsageError: the length is not one of AES.
+    """
+    if KEY_ID not in properties:
+        return None
+    text = properties.get(KEY_LENGTH, str(DEFAULT_KEY_LENGTH))
+    if text not in ("16", "24", "32"):
+        raise UsageError(f"{KEY_LENGTH}: expected 16, 24 or 32, found {text!r}")
+    return int(text)
+
+
+def new_file_key(length: int) -> KeyMetadata:
+    """Draw the key of a new file, and the prefix of its authenticated data.
+
+    Args:
+        length: the length of the key in bytes.
+    """
+    return KeyMetadata(os.urandom(length), os.urandom(AAD_PREFIX_LENGTH))
+
+
+def encrypt_stream(data: bytes, key: KeyMetadata) -> tuple[bytes, KeyMetadata]:
+    """Encrypt a file as an AES GCM stream.
+
+    Args:
+        data: the content.
+        key: its new key.
+
+    Returns:
+        The encrypted file, and its key metadata with the length.
+    """
+    stream = aes_gcm_stream.write_stream(data, aes_gcm_stream.StreamKey(key.key, key.aad_prefix))
+    return stream, attrs.evolve(key, file_length=len(stream))
 
 
 def decrypt_stream(data: bytes, metadata: KeyMetadata, location: str) -> bytes:
@@ -154,14 +236,26 @@ class KeyFile:
         Raises:
             UsageError: the file lacks the wrapping key, or has another key with its id.
         """
-        if wrapping_id not in self.keys:
-            known = ", ".join(sorted(self.keys)) or "none"
-            raise UsageError(f"the file of keys has no key {wrapping_id!r}; it has: {known}")
+        wrapping = self._key(wrapping_id)
         try:
-            return aes_gcm_stream.open_block(wrapped, self.keys[wrapping_id], b"")
+            return aes_gcm_stream.open_block(wrapped, wrapping, b"")
         except SpecError as error:
             what = f"the key {wrapping_id!r} of the file of keys does not unwrap a key of the table"
             raise UsageError(f"{what}: {error.violation.message}") from None
+
+    def wrap(self, key: bytes, wrapping_id: str) -> bytes:
+        """Wrap a key.
+
+        Raises:
+            UsageError: the file lacks the wrapping key.
+        """
+        return aes_gcm_stream.seal_block(key, self._key(wrapping_id), b"")
+
+    def _key(self, id_: str) -> bytes:
+        if id_ not in self.keys:
+            known = ", ".join(sorted(self.keys)) or "none"
+            raise UsageError(f"the file of keys has no key {id_!r}; it has: {known}")
+        return self.keys[id_]
 
 
 def load_key_file(path: str | Path) -> KeyFile:
@@ -234,6 +328,61 @@ def manifest_list_key(metadata: TableMetadata, key_id: str, service: KeyService,
         raise FileAccessError(location, reason) from None
 
 
+def find_wrapping_key(keys: Iterable[EncryptionKey], master_id: str, now_ms: int) -> EncryptionKey | None:
+    """Find the newest key that may encrypt the key metadata of a new manifest list; None if there is none.
+
+    Args:
+        keys: the keys of the table.
+        master_id: the id of the key that the key service wraps keys with.
+        now_ms: the time in milliseconds.
+    """
+    usable = [
+        (int(created), key)
+        for key in keys
+        if key.encrypted_by_id == master_id
+        and (created := (key.properties or {}).get(KEY_TIMESTAMP, "")).isdecimal()
+        and now_ms - int(created) < WRAPPING_KEY_MS
+    ]
+    return max(usable, key=lambda pair: pair[0])[1] if usable else None
+
+
+def new_wrapping_key(service: WritingKeyService, master_id: str, length: int, now_ms: int) -> EncryptionKey:
+    """Make a key that encrypts the key metadata of manifest lists.
+
+    Args:
+        service: wraps it.
+        master_id: the id of the key that the service wraps it with.
+        length: the length of the key in bytes.
+        now_ms: the time in milliseconds.
+    """
+    wrapped = service.wrap(os.urandom(length), master_id)
+    return EncryptionKey(
+        key_id=str(uuid.uuid4()),
+        encrypted_key_metadata=base64.b64encode(wrapped).decode(),
+        encrypted_by_id=master_id,
+        properties={KEY_TIMESTAMP: str(now_ms)},
+    )
+
+
+def encrypt_key_metadata(plain: bytes, wrapping: EncryptionKey, service: KeyService) -> EncryptionKey:
+    """Encrypt the key metadata of a manifest list, as a key of the table.
+
+    Args:
+        plain: the key metadata.
+        wrapping: the key of the table that encrypts it.
+        service: unwraps this key.
+    """
+    assert wrapping.encrypted_by_id is not None, "a key service wraps it"
+    key = service(base64.b64decode(wrapping.encrypted_key_metadata), wrapping.encrypted_by_id)
+    timestamp = (wrapping.properties or {})[KEY_TIMESTAMP]
+    sealed = aes_gcm_stream.seal_block(plain, key, timestamp.encode())
+    return EncryptionKey(
+        key_id=str(uuid.uuid4()),
+        encrypted_key_metadata=base64.b64encode(sealed).decode(),
+        encrypted_by_id=wrapping.key_id,
+    )
+
+
 def _decoded(key: EncryptionKey, location: str) -> bytes:
     try:
         return base64.b64decode(key.encrypted_key_metadata, validate=True)
@@ -301,6 +450,24 @@ def open_data_file(file: DataFile) -> Iterator[tuple[Any, Any]]:
         else:
             with io.BytesIO(decrypt_stream(opened.read(), metadata, file.file_path)) as plain:
                 yield plain, None
+
+
+def parquet_encryption_properties(key: KeyMetadata, location: str) -> Any:
+    """Return what pyarrow encrypts a Parquet file with, its ``FileEncryptionProperties``.
+
+    Args:
+        key: the key of the file, for its footer and all columns.
+        location: the file, for errors.
+
+    Raises:
+        UnsupportedEncryption: this pyarrow is too old.
+    """
+    create = getattr(parquet_encryption, "create_encryption_properties", None)
+    if create is None:
+        raise UnsupportedEncryption(
+            location, "the file would be encrypted, which this pyarrow does not do; expected release 26"
+        )
+    return create(key.key, aad_prefix=key.aad_prefix, store_aad_prefix=False)
 
 
 def parquet_decryption(metadata: KeyMetadata, location: str) -> Any:

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.table_io.delete_files import DeleteFiles
+from conformance.table_io.encryption import KeyService
 from conformance.table_io.local import plan_reading
 from conformance.table_io.read_tasks import arrow_schema, read_task
 from conformance.table_io.reading import Reading
@@ -41,6 +42,7 @@ def read_dataframe(
     filter: Predicate = TRUE,
     case_sensitive: bool = True,
     partitions: int | None = None,
+    key_service: KeyService | None = None,
 ) -> DataFrame:
     """Read a table as a DataFrame, whose partitions are scan tasks.
 
@@ -54,13 +56,14 @@ def read_dataframe(
         filter: the condition on rows.
         case_sensitive: whether names must be spelled as in the schema.
         partitions: the number of partitions; None for one per data file.
+        key_service: unwraps the keys of an encrypted table, on the driver; executors get the keys of their files.
 
     Raises:
         SpecError: the table, the selection or the filter is wrong. Errors in a data file fail the Spark job.
         FileAccessError: a metadata file is missing or cannot be read.
     """
     reading, tasks = plan_reading(
-        load_table(location),
+        load_table(location, key_service=key_service),
         snapshot_id=snapshot_id,
         ref=ref,
         timestamp_ms=timestamp_ms,

@@ -7,13 +7,14 @@
 Spark passes the filters of a query to a source in Python, but not its columns; those are an option. Filters are used
 if both agree on their meaning, which excludes floating-point columns, as NaN is greater than all numbers in Spark.
 
-Options: ``columns`` (names with commas between them), ``snapshot-id``, ``ref``, ``as-of-timestamp`` (milliseconds).
+Options: ``columns`` (names with commas between them), ``snapshot-id``, ``ref``, ``as-of-timestamp`` (milliseconds), and
+``keys``, the file of keys of an encrypted table (`conformance.table_io.encryption.load_key_file`).
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -34,13 +35,14 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from conformance.table_io.encryption import load_key_file
 from conformance.table_io.local import plan_reading
 from conformance.table_io.read_tasks import arrow_schema
 from conformance.table_io.reading import Reading
 from conformance.table_io.spark import task_batches
 from conformance.table_io.spark_types import spark_schema
 from conformance.table_io.spark_worker import prepare_worker
-from conformance.table_io.tables import load_table
+from conformance.table_io.tables import Table, load_table
 from spec_ref.data_types.types import BOOLEAN, INT, LONG, STRING
 from spec_ref.expressions.predicates import (
     TRUE,
@@ -110,12 +112,17 @@ class IcebergReference(DataSource):  # type: ignore[misc]
             "timestamp_ms": None if time is None else int(time),
         }
 
+    def table(self) -> Table:
+        """Load the table."""
+        keys = self.options.get("keys")
+        return load_table(self.options["path"], key_service=None if keys is None else load_key_file(keys))
+
     def schema(self) -> Any:
-        reading, _ = plan_reading(load_table(self.options["path"]), **self.asked())
+        reading, _ = plan_reading(self.table(), **self.asked())
         return from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
 
     def reader(self, schema: Any) -> DataSourceReader:
-        return IcebergReader(self.options["path"], self.asked())
+        return IcebergReader(self.table, self.asked())
 
 
 class Task(InputPartition):  # type: ignore[misc]
@@ -129,14 +136,14 @@ class Task(InputPartition):  # type: ignore[misc]
 class IcebergReader(DataSourceReader):  # type: ignore[misc]
     """Plans on the driver, reads on the executors."""
 
-    def __init__(self, location: str, asked: dict[str, Any]) -> None:
-        self.location = location
+    def __init__(self, load: Callable[[], Table], asked: dict[str, Any]) -> None:
+        self.load = load
         self.asked = asked
         self.filter: Predicate = TRUE
 
     def pushFilters(self, filters: Sequence[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
         """Use the filters that have an equivalent predicate, and return the others."""
-        schema = plan_reading(load_table(self.location), **self.asked)[0].schema
+        schema = plan_reading(self.load(), **self.asked)[0].schema
         for pushed in filters:
             predicate = to_predicate(pushed, schema)
             if predicate is None:
@@ -145,7 +152,7 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
                 self.filter = predicate if self.filter == TRUE else And(self.filter, predicate)
 
     def partitions(self) -> Sequence[InputPartition]:
-        reading, tasks = plan_reading(load_table(self.location), filter=self.filter, **self.asked)
+        reading, tasks = plan_reading(self.load(), filter=self.filter, **self.asked)
         return [Task(pickle.dumps(task), reading) for task in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

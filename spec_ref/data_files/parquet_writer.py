@@ -26,8 +26,9 @@ SAMPLE = 2048
 class ParquetWriter:
     """Writes one Parquet file."""
 
-    def __init__(self, out: OutputFile, struct: StructType, codec: str) -> None:
+    def __init__(self, out: OutputFile, struct: StructType, codec: str, encryption: Any = None) -> None:
         self._struct = struct
+        self._encryption = encryption
         self._schema = arrow_schema(struct)
         self._is_completed = any(logical is not None for logical in logical_types(struct))
         self._out: Any = DeferredSink(out) if self._is_completed else out
@@ -35,6 +36,9 @@ class ParquetWriter:
         self._made: pq.ParquetWriter | None = None
         if not self._schema:
             raise spec_error("PQT006", "the Parquet file would have no columns; columns of type unknown are not stored")
+        if self._is_completed and encryption is not None:
+            message = "the footer of an encrypted file cannot be completed, as variants and some geographies need"
+            raise spec_error("PQT007", message)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a row group.
@@ -56,7 +60,7 @@ class ParquetWriter:
             names = [field.name for field in self._schema]
             with_dictionary: Any = [name for name, array in zip(names, first.columns, strict=True) if _repeats(array)]
             options: dict[str, Any] = {"use_dictionary": with_dictionary, "compression": self._codec, **WRITER_OPTIONS}
-            self._made = pq.ParquetWriter(self._out, self._schema, **options)
+            self._made = pq.ParquetWriter(self._out, self._schema, encryption_properties=self._encryption, **options)
         return self._made
 
     def size(self) -> int:

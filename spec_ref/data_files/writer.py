@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.row_writer import DataFileWriter, OutputFile
 from spec_ref.data_types.types import StructType
@@ -9,7 +11,13 @@ from spec_ref.manifests.data_file import FileFormat
 
 
 def open_writer(
-    out: OutputFile, struct: StructType, file_format: FileFormat, *, codec: str | None = None, name: str = "table"
+    out: OutputFile,
+    struct: StructType,
+    file_format: FileFormat,
+    *,
+    codec: str | None = None,
+    name: str = "table",
+    encryption: Any = None,
 ) -> DataFileWriter:
     """Begin a file.
 
@@ -19,6 +27,8 @@ def open_writer(
         file_format: Parquet, ORC or Avro.
         codec: the compression codec, by its name in the format; zstd by default, deflate in Avro.
         name: the name of the outermost record of an Avro file.
+        encryption: what pyarrow encrypts a Parquet file with, its ``FileEncryptionProperties``; None for a plain file,
+            and for other formats.
 
     Returns:
         The writer of its rows.
@@ -31,7 +41,7 @@ def open_writer(
     if file_format is FileFormat.PARQUET:
         from spec_ref.data_files.parquet_writer import ParquetWriter  # noqa: PLC0415
 
-        return ParquetWriter(out, struct, codec or "zstd")
+        return ParquetWriter(out, struct, codec or "zstd", encryption)
     if file_format is FileFormat.ORC:
         from spec_ref.data_files.orc_writer import OrcWriter  # noqa: PLC0415
 

@@ -172,7 +172,27 @@ def encrypt_block(plaintext: bytes, index: int, key: StreamKey, nonce: bytes) ->
     if len(nonce) != NONCE_LENGTH:
         message, found = "the nonce has a wrong length", f"{len(nonce)} bytes"
         raise spec_error("GCM002", message, aspect="nonce", found=found, expected="12 bytes", path=f"/blocks/{index}")
-    return nonce + AESGCM(key.key).encrypt(nonce, plaintext, block_aad(key.aad_prefix, index))
+    return seal_block(plaintext, key.key, block_aad(key.aad_prefix, index), nonce)
+
+
+def seal_block(plaintext: bytes, key: bytes, aad: bytes, nonce: bytes | None = None) -> bytes:
+    """Encrypt a plaintext that `open_block` decrypts.
+
+    Args:
+        plaintext: the plaintext.
+        key: the AES key.
+        aad: the additional authenticated data.
+        nonce: 12 bytes that are used with this key for no other block; random by default.
+
+    Returns:
+        The nonce, the ciphertext and the tag.
+
+    Raises:
+        SpecError: GCM006 if the key has a wrong length.
+    """
+    _check_key(key)
+    nonce = random_nonce() if nonce is None else nonce
+    return nonce + AESGCM(key).encrypt(nonce, plaintext, aad)
 
 
 def decrypt_block(block: bytes, index: int, key: StreamKey, blocks: int = 1) -> bytes:

@@ -6,15 +6,20 @@ import json
 import subprocess
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from conformance.engine_setup import launch
 from conformance.operations.reading.comparators import table_rows
+from conformance.table_io.encryption import KEY_ID, load_key_file
 from conformance.table_io.local import plan_reading, read_table
 from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.tables import load_table
+from conformance.table_io.writing import append, create_table
 from conformance.vectors import golden_tables
 from conformance.vectors.golden_places import PLACE
+from spec_ref.core.versions import V3
+from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 
 pytestmark = pytest.mark.engine
@@ -42,7 +47,7 @@ def collect_arrow(frame):
     from pyspark.sql.pandas.types import to_arrow_schema
     return pyarrow.Table.from_batches(frame._collect_as_arrow(), schema=to_arrow_schema(frame.schema))
 
-place, types, broken = json.loads(sys.argv[1])
+place, types, broken, encrypted, keys = json.loads(sys.argv[1])
 spark = start_spark()
 results = {"rows": {}, "partitions": {}}
 for name in types:
@@ -56,6 +61,14 @@ try:
     read_dataframe(spark, f"{place}/{broken}").collect()
 except Exception as error:
     results["broken"] = str(error)
+from conformance.table_io.encryption import load_key_file
+from conformance.table_io.writing import open_table, spark as on_spark
+service = load_key_file(keys)
+table = open_table(encrypted, keys=service)
+on_spark.append(table, spark.createDataFrame([(2, "secret"), (3, None)], "id long, s string"))
+on_spark.delete(spark, table, Comparison(Operation.EQ, NamedReference("id"), Literal(3)))
+frame = read_dataframe(spark, encrypted, select=["id", "s"], key_service=service)
+results["encrypted"] = sorted([row.id, row.s] for row in frame.collect())
 if hasattr(spark, "dataSource"):
     from conformance.table_io.spark_source import IcebergReference
     spark.dataSource.register(IcebergReference)
@@ -63,6 +76,8 @@ if hasattr(spark, "dataSource"):
     reader = spark.read.format("iceberg-reference").option("columns", "id,_file")
     found = reader.load(f"{place}/position-deletes-orc").where("id >= 4 and id in (4, 6) and id is not null")
     results["source"] = sorted(row.id for row in found.collect())
+    opened = spark.read.format("iceberg-reference").option("columns", "id,s").option("keys", keys).load(encrypted)
+    results["encrypted_source"] = sorted([row.id, row.s] for row in opened.collect())
     results["source_tasks"] = found.rdd.getNumPartitions()
     results["plan"] = found._jdf.queryExecution().executedPlan().toString()
 spark.stop()
@@ -77,14 +92,23 @@ def current(name: str) -> tuple[dict[str, Any], list[Any]]:
 
 
 @pytest.fixture(scope="module", params=["spark-reference", "spark-reference@3.5.9"])
-def results(request: pytest.FixtureRequest) -> dict[str, Any]:
+def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     golden_tables.materialize([*TABLES, BROKEN])
     engine = launch(request.param)
-    asked = json.dumps([str(PLACE), {name: current(name)[0] for name in TABLES}, BROKEN])
+    folder = tmp_path_factory.mktemp("encrypted")
+    keys, table = folder / "keys.json", folder / "table"
+    keys.write_text(json.dumps({"master": b"0123456789012345".hex()}), encoding="utf-8")
+    fields = (NestedField(1, "id", required=True, type=LONG), NestedField(2, "s", required=False, type=STRING))
+    service, properties = load_key_file(keys), {KEY_ID: "master", "write.delete.mode": "merge-on-read"}
+    first = create_table(str(table), fields, version=V3, properties=properties, keys=service)
+    append(first, pa.table({"id": [1], "s": ["secret"]}))
+    types = {name: current(name)[0] for name in TABLES}
+    asked = json.dumps([str(PLACE), types, BROKEN, str(table), str(keys)])
     command = [engine.command[0], "-c", SCRIPT, asked]
     ended = subprocess.run(command, env=engine.env, capture_output=True, text=True, timeout=600, check=False)
     assert ended.returncode == 0, ended.stderr[-3000:]
     answer: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    answer["plain"] = [path.name for path in table.rglob("*.*") if b"secret" in path.read_bytes()]
     return answer
 
 
@@ -120,6 +144,13 @@ def test_source_takes_filters_that_mean_the_same(results: dict[str, Any]) -> Non
     here = read_table(table, select=["id"]).read_all().column("id").to_pylist()
     assert results["source"] == sorted(value for value in here if value in (4, 6))
     assert "Filter (" not in results["plan"]
+
+
+def test_an_encrypted_table_is_written_and_read_with_its_keys(results: dict[str, Any]) -> None:
+    assert results["encrypted"] == [[1, "secret"], [2, "secret"]]
+    assert results["plain"] == []
+    if "source" in results:
+        assert results["encrypted_source"] == results["encrypted"]
 
 
 def test_batches_for_spark_keep_values_that_it_has_no_types_for() -> None:

@@ -102,11 +102,15 @@ class Runner:
         self.store.write(path, data)
         return len(data)
 
+    def load_bytes(self, path: str, kind: FileKind) -> bytes | None:
+        """Read the bytes of a file; None if it does not exist."""
+        return self.store.read(path)
+
     def read(self, path: str, kind: FileKind) -> Payload | None:
         """Read a file, unless it is cached; None if it does not exist."""
         found = self._contents.get(path)
         if found is None:
-            data = self.store.read(path)
+            data = self.load_bytes(path, kind)
             if data is None:
                 return None
             found = decode(data, kind, path)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from conformance.table_io import encryption
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.writing.files import NewFiles, settle
 from conformance.table_io.writing.plans import WritePlan, plan_deletes
@@ -154,21 +155,25 @@ def _vectors(
         replaced += [file_key(delete) for delete in own_deletes(one.task)]
     data = write_puffin([blob for _, blob in blobs], {"created-by": f"iceberg-conformance version {tool_version()}"})
     location = f"{plan.location}/00000-{plan.write_id}-deletes.puffin"
+    stored, key = data, None
+    if plan.key_length is not None:
+        stored, key = encryption.encrypt_stream(data, encryption.new_file_key(plan.key_length))
     with files.open(location) as out:
-        out.write(data)
+        out.write(stored)
     settle(location)
     added = []
-    for one, (cardinality, _blob), stored in zip(deleted, blobs, read_puffin(data).blobs, strict=True):
+    for one, (cardinality, _blob), place in zip(deleted, blobs, read_puffin(data).blobs, strict=True):
         entry = DataFile(
             content=FileContent.POSITION_DELETES,
             file_path=location,
             file_format=FileFormat.PUFFIN,
             partition=one.task.data_file.partition,
             record_count=cardinality,
-            file_size_in_bytes=len(data),
+            file_size_in_bytes=len(stored),
+            key_metadata=None if key is None else encryption.write_key_metadata(key),
             referenced_data_file=one.task.data_file.file_path,
-            content_offset=stored.offset,
-            content_size_in_bytes=stored.length,
+            content_offset=place.offset,
+            content_size_in_bytes=place.length,
         )
         added.append(NewFile(entry, one.task.partition_spec_id))
     return NewDeletes(tuple(added), tuple(replaced))

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
-from conformance.table_io.file_access import read_bytes
 from conformance.table_io.local import in_threads
 from conformance.table_io.read_tasks import read_task
 from conformance.table_io.reading import Reading, make_reading
@@ -60,7 +59,7 @@ class Source:
 
         All deletes are needed because files are rewritten as a whole, and a vector includes earlier deletes.
         """
-        tasks = list(plan(self.metadata, self.snapshot, where, read_bytes, statistics=True, all_deletes=True))
+        tasks = list(plan(self.metadata, self.snapshot, where, self._table.reads(), statistics=True, all_deletes=True))
         self.deletes = DeleteFiles(self._own, tasks)
         return tasks
 

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from conformance.table_io.file_access import read_bytes
 from conformance.table_io.read_tasks import read_task
+from conformance.table_io.tables import Table
 from conformance.table_io.writing.deletes import plan_equality_deletes
 from conformance.table_io.writing.files import NewFiles, remove_on_failure
 from conformance.table_io.writing.matching import MatchedFile, Source, check_branch, without_places
@@ -300,7 +300,7 @@ def delete_keys(
         plan = plan_write(metadata)
         added = [] if rows is None else list(write_to(files, plan, rows, TASK, threads=threads))
         specs: frozenset[int] | None = frozenset()
-        for spec_id in specs_with_data(metadata, branch):
+        for spec_id in specs_with_data(table.table, branch):
             own = plan_equality_deletes(metadata, names, plan, spec_id)
             if determines_partition(own):
                 specs = None if specs is None or own.spec.is_unpartitioned else specs | {spec_id}
@@ -333,12 +333,13 @@ def _for_each_partition(
         yield _equality_file(plan, partition, made, name, files)
 
 
-def specs_with_data(metadata: TableMetadata, branch: str) -> list[int]:
+def specs_with_data(table: Table, branch: str) -> list[int]:
     """Return the specs of equality deletes that cover all data files: an unpartitioned one is enough."""
+    metadata = table.metadata
     snapshot = branch_head(metadata, branch)
     used = {metadata.default_spec_id}
     if snapshot is not None:
-        listed = list_manifests(snapshot, {spec.spec_id: spec for spec in metadata.partition_specs}, read_bytes)
+        listed = list_manifests(snapshot, {spec.spec_id: spec for spec in metadata.partition_specs}, table.reads())
         used = {
             one.partition_spec_id for one in listed if one.content is ManifestContent.DATA and one.may_have_live_files
         } or used

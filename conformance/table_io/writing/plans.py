@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import attrs
 
+from conformance.table_io.encryption import key_length
 from conformance.table_io.writing.files import files_below, remove_directories, remove_files
 from conformance.table_io.writing.metrics import Modes, metrics_modes
 from spec_ref.commits.changes import NewFile
@@ -70,6 +71,9 @@ class WritePlan:
     write_id: str
     """The id of the write, which is in the names of its files."""
 
+    key_length: int | None = None
+    """The length in bytes of the keys of the files; None if they are not encrypted."""
+
     @property
     def struct(self) -> StructType:
         """The columns of the files."""
@@ -125,6 +129,7 @@ def plan_write(
         modes=modes,
         location=data_location(metadata),
         write_id=write_id or str(uuid.uuid4()),
+        key_length=key_length(metadata.properties),
     )
 
 
@@ -154,6 +159,7 @@ def plan_deletes(
         modes=tuple((column.id, FULL) for column in schema.columns()),
         location=data_location(metadata),
         write_id=write_id,
+        key_length=key_length(metadata.properties),
     )
 
 

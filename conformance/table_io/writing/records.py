@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import attrs
 
 from conformance.core.counts import plural
-from conformance.table_io.file_access import read_bytes
 from conformance.table_io.reading import Reading, in_file, make_reading
 from conformance.table_io.records import row_reader
 from conformance.table_io.writing.compaction import MIN_FILES, select_for_compaction
@@ -152,7 +151,7 @@ class Source:
 
     def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
         """Return the data files that may have matching rows, with all their deletes."""
-        return list(plan(self.metadata, self.snapshot, where, read_bytes, statistics=True, all_deletes=True))
+        return list(plan(self.metadata, self.snapshot, where, self._table.reads(), statistics=True, all_deletes=True))
 
     def matched(self, where: Predicate) -> list[MatchedFile]:
         """Return the data files that have matching rows, and the positions of these.
@@ -356,7 +355,7 @@ def delete_keys(
         plan = plan_write(metadata)
         added = [] if rows is None else write_rows(files, plan, rows)
         specs: frozenset[int] | None = frozenset()
-        for spec_id in specs_with_data(metadata, branch):
+        for spec_id in specs_with_data(table.table, branch):
             own = plan_equality_deletes(metadata, names, plan, spec_id)
             if determines_partition(own):
                 specs = None if specs is None or own.spec.is_unpartitioned else specs | {spec_id}

@@ -10,7 +10,10 @@ from typing import Any
 
 import attrs
 
-from conformance.table_io.stores import Store, commit, load, open_store
+from conformance.table_io import encryption
+from conformance.table_io.stores import Store, load, open_store
+from conformance.table_io.stores.encrypting_runner import EncryptingRunner, check_keys
+from conformance.table_io.stores.runner import Runner
 from conformance.table_io.tables import NoTable, Table
 from spec_ref.checks.findings import Severity
 from spec_ref.commits import Base, CommitConflict, CommitFailed, CommitResult, CommitStateUnknown
@@ -35,6 +38,8 @@ class WritableTable:
 
     store: Store
     base: Base
+    keys: encryption.WritingKeyService | None = None
+    """Wraps and unwraps the keys of an encrypted table."""
 
     @property
     def metadata(self) -> TableMetadata:
@@ -44,7 +49,7 @@ class WritableTable:
     @property
     def table(self) -> Table:
         """The table for `conformance.table_io.local.read_table`."""
-        return Table(self.base.location, self.base.metadata)
+        return Table(self.base.location, self.base.metadata, self.keys)
 
     def refresh(self) -> WritableTable:
         """Read the metadata of the table again.
@@ -68,7 +73,7 @@ class WritableTable:
             SpecError: the change breaks a rule, or the table cannot be read. Nothing was changed.
             OSError: a file could not be written. Nothing was changed.
         """
-        done = _commit(self.store, change, self.base)
+        done = _commit(self.store, change, self.base, self.keys)
         try:
             self.refresh()
         except BaseException as error:
@@ -82,20 +87,24 @@ class WritableTable:
         self.store.close()
 
 
-def open_table(url: str) -> WritableTable:
+def open_table(url: str, *, keys: encryption.WritingKeyService | None = None) -> WritableTable:
     """Open a table by the URL of its store (`conformance.table_io.stores.open_store`).
+
+    Args:
+        url: the URL.
+        keys: the key service of an encrypted table, such as `conformance.table_io.encryption.load_key_file`.
 
     Raises:
         UsageError: the kind of store is unknown.
         NoTable: the store has no table.
         SpecError: the metadata cannot be read.
     """
-    return open_stored(open_store(url))
+    return open_stored(open_store(url), keys=keys)
 
 
-def open_stored(store: Store) -> WritableTable:
+def open_stored(store: Store, *, keys: encryption.WritingKeyService | None = None) -> WritableTable:
     """Open the table of a store; errors as in `open_table`."""
-    return WritableTable(store, _loaded(store))
+    return WritableTable(store, _loaded(store), keys)
 
 
 def _loaded(store: Store, expected: TableMetadata | None = None) -> Base:
@@ -114,6 +123,7 @@ def create_table(
     order: SortOrder = UNSORTED,
     version: FormatVersion = V2,
     properties: Mapping[str, str] | None = None,
+    keys: encryption.WritingKeyService | None = None,
 ) -> WritableTable:
     """Create a table; the ids of its schema, spec and order are kept.
 
@@ -124,10 +134,12 @@ def create_table(
         spec: the partition spec.
         order: the sort order.
         version: the format version.
-        properties: the table properties.
+        properties: the table properties; with ``encryption.key-id``, the table is encrypted as Iceberg-Java does.
+        keys: the key service of an encrypted table.
 
     Raises:
         CommitConflict: the table exists.
+        UsageError: the table would be encrypted, and there are no keys, or its version has no encryption.
         SpecError: the version does not have a type, the ids are wrong, or the like.
     """
     store = open_store(place) if isinstance(place, str) else place
@@ -143,8 +155,9 @@ def create_table(
         properties=properties,
         now_ms=int(time.time() * 1000),
     )
-    _commit(store, CreateTable(made), None)
-    return open_stored(store)
+    check_keys(made, keys)
+    _commit(store, CreateTable(made), None, keys)
+    return open_stored(store, keys=keys)
 
 
 def new_metadata(
@@ -204,10 +217,15 @@ class _Watched:
         return answer
 
 
-def _commit(store: Store, change: Change, base: Base | None) -> CommitResult:
+def _commit(store: Store, change: Change, base: Base | None, keys: encryption.WritingKeyService | None) -> CommitResult:
+    if base is not None:
+        check_keys(base.metadata, keys)
     watched: Any = _Watched(store)
+    runner = (
+        Runner(watched) if keys is None else EncryptingRunner(watched, keys, None if base is None else base.metadata)
+    )
     try:
-        return commit(change, watched, base=base)
+        return runner.commit(change, base=base)
     except (CommitConflict, CommitFailed, CommitStateUnknown):
         raise
     except BaseException as error:

@@ -6,6 +6,7 @@ group. Sorting, encoding and counting are then done by threads, each for some pa
 
 from __future__ import annotations
 
+import io
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ import pyarrow as pa
 
 from conformance.core.counts import plural
 from conformance.core.failures import UsageError
+from conformance.table_io import encryption
 from conformance.table_io.writing.files import NewFiles, remove_on_failure, settle
 from conformance.table_io.writing.metrics import MetricsCollector, RowMetricsCollector
 from conformance.table_io.writing.plans import WritePlan
@@ -34,7 +36,7 @@ from spec_ref.data_files.writer import open_writer
 from spec_ref.data_types.types import NestedField
 from spec_ref.data_types.values import value_key
 from spec_ref.expressions.bound import BoundPredicate
-from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.sorting.order import UNSORTED_ID
 
 Rows: TypeAlias = "pa.Table | pa.RecordBatch | pa.RecordBatchReader | Iterable[pa.RecordBatch]"
@@ -135,9 +137,18 @@ class FileWriter:
         self._plan = plan
         self._partition = partition
         self._location = location
+        self._key = None if plan.key_length is None else encryption.new_file_key(plan.key_length)
+        parquet = None
+        if self._key is not None and plan.file_format is FileFormat.PARQUET:
+            parquet = encryption.parquet_encryption_properties(self._key, location)
         self._out = files.open(location)
+        self._plain = io.BytesIO() if self._key is not None and parquet is None else None
+        """The content of a file that is encrypted when it is complete."""
+
         try:
-            self._rows = open_writer(self._out, plan.struct, plan.file_format, codec=plan.codec)
+            self._rows = open_writer(
+                self._plain or self._out, plan.struct, plan.file_format, codec=plan.codec, encryption=parquet
+            )
         except BaseException:
             self._out.close()
             raise
@@ -155,6 +166,11 @@ class FileWriter:
     def finish(self, **attributes: Any) -> NewFile:
         """Finish the file; return its entry, with additional attributes."""
         layout = self._rows.close()
+        key, offsets = self._key, layout.split_offsets
+        if key is not None and self._plain is not None:
+            data, key = encryption.encrypt_stream(self._plain.getvalue(), key)
+            self._out.write(data)
+            offsets = None
         size = int(self._out.tell())
         self._out.close()
         settle(self._location)
@@ -172,7 +188,8 @@ class FileWriter:
             nan_value_counts=metrics.nan_value_counts,
             lower_bounds=metrics.lower_bounds,
             upper_bounds=metrics.upper_bounds,
-            split_offsets=layout.split_offsets,
+            split_offsets=offsets,
+            key_metadata=None if key is None else encryption.write_key_metadata(key),
             equality_ids=plan.equality_ids,
             # Position deletes are sorted by path and position, which is not a sort order of the table (DFL029).
             sort_order_id=None if plan.content is FileContent.POSITION_DELETES else plan.order.order_id,

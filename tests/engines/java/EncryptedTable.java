@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.iceberg.data.GenericRecord;
@@ -32,7 +33,8 @@ import org.apache.iceberg.types.Types;
 /**
  * Writes an encrypted table with two snapshots, as a catalog with a key service does: arguments are a folder and a format. With
  * the argument "deletes", two more snapshots delete the row 1 with an equality delete and the row 3 with a deletion vector; this
- * table is not read back, as the library's generic reader opens delete files without decrypting them.
+ * table is not read back, as the library's generic reader opens delete files without decrypting them. With "read" and a metadata
+ * file, it prints the rows of each snapshot of that table, adds the row -1, and prints the new metadata file.
  */
 public final class EncryptedTable {
   private static final Schema SCHEMA =
@@ -65,6 +67,15 @@ public final class EncryptedTable {
     private final EncryptionManager manager;
     private TableMetadata current;
     private int version;
+
+    /** Opens a table that has encrypted snapshots. */
+    Operations(String location) {
+      this.current = TableMetadataParser.read(files, location);
+      this.folder = current.location();
+      this.version = Integer.parseInt(location.replaceAll(".*/v?0*([0-9]+)[^/]*", "$1"));
+      this.manager =
+          EncryptionUtil.createEncryptionManager(current.encryptionKeys(), current.properties(), new MemoryKeys());
+    }
 
     Operations(String folder, TableMetadata first) {
       this.folder = folder;
@@ -115,6 +126,10 @@ public final class EncryptedTable {
   }
 
   public static void main(String[] args) throws Exception {
+    if (args[0].equals("read")) {
+      read(args[1]);
+      return;
+    }
     String folder = new File(args[0]).getAbsoluteFile().toURI().toString().replaceAll("/$", "");
     Map<String, String> properties =
         Map.of("encryption.key-id", "keyA", "format-version", "3", "write.format.default", args[1]);
@@ -135,6 +150,27 @@ public final class EncryptedTable {
       }
     }
     System.out.println(rows);
+  }
+
+  private static void read(String location) throws Exception {
+    Operations operations = new Operations(location);
+    Table table = new BaseTable(operations, "encrypted");
+    for (Snapshot snapshot : table.snapshots()) {
+      TreeMap<Long, String> rows = new TreeMap<>();
+      try (CloseableIterable<Record> found = IcebergGenerics.read(table).useSnapshot(snapshot.snapshotId()).build()) {
+        for (Record record : found) {
+          rows.put((Long) record.getField("id"), (String) record.getField("name"));
+        }
+      }
+      System.out.println(rows);
+    }
+    EncryptedOutputFile file = newFile(table);
+    DataWriter<Record> writer = GenericWriters.of(table, null).newDataWriter(file, table.spec(), null);
+    try (writer) {
+      writer.write(GenericRecord.create(SCHEMA).copy("id", -1L, "name", "of Java"));
+    }
+    table.newAppend().appendFile(writer.toDataFile()).commit();
+    System.out.println(operations.metadataFileLocation("v" + operations.version + ".metadata.json"));
   }
 
   private static DataFile append(Table table, long start) throws Exception {
