@@ -60,10 +60,16 @@ _CONSTANTS = {
 }
 
 
+_FRACTION = re.compile(r"decimal\(([0-9]+), *\1\)")
+"""A decimal whose digits are all behind the point: Flink counts the zero before it, too, and finds an overflow."""
+
+
 def _check_literal(type_: Json, value: Json) -> None:
     match native.kind(type_):
         case "float" | "double" if isinstance(value, str):
             raise Unsupported("Flink's planner takes only numbers as constants here")
+        case "decimal" if _FRACTION.fullmatch(str(type_)):
+            raise Unsupported("Flink casts no text to a decimal without digits before the point")
         case "time" if not str(native.write(type_, native.read(type_, value))).endswith("000"):
             raise Unsupported("Flink's type TIME has milliseconds only")
 

@@ -224,11 +224,48 @@ class FlinkWriter:
 def _or_zero(field: Json, value: Json, kind: str) -> str:
     """Return the SQL of a value; a dummy value for a required column that a deletion does not specify."""
     if value is None and field["required"] and kind == "DELETE":
-        zero: Json = {"string": "", "boolean": False, "binary": "", "date": "1970-01-01"}.get(
-            native.kind(field["type"]), "0"
-        )
-        return literal(field["type"], zero, DIALECT)
+        value = _zero(field["type"])
     return literal(field["type"], value, DIALECT)
+
+
+_ZEROS = {
+    "boolean": False,
+    "int": 0,
+    "long": "0",
+    "float": 0.0,
+    "double": 0.0,
+    "decimal": "0",
+    "date": "1970-01-01",
+    "time": "00:00:00",
+    "timestamp": "1970-01-01T00:00:00",
+    "timestamptz": "1970-01-01T00:00:00+00:00",
+    "timestamp_ns": "1970-01-01T00:00:00",
+    "timestamptz_ns": "1970-01-01T00:00:00+00:00",
+    "string": "",
+    "uuid": "00000000-0000-0000-0000-000000000000",
+    "binary": "",
+}
+"""Values in exchange form, by the kind of their type."""
+
+
+def _zero(type_: Json) -> Json:
+    """Return some value of a type, in the form of scripts.
+
+    Raises:
+        Unsupported: none can be passed to Flink.
+    """
+    match native.kind(type_):
+        case "struct":
+            return {field["name"]: _zero(field["type"]) for field in type_["fields"] if field.get("required")}
+        case "list":
+            return []
+        case "map":
+            return {"keys": [], "values": []}
+        case "fixed":
+            return "00" * int(type_[len("fixed[") : -1])
+        case str(name) if name in _ZEROS:
+            return _ZEROS[name]
+    raise Unsupported(f"the value cannot be passed to an engine as {type_}")
 
 
 def _new_column(field: Json) -> str:

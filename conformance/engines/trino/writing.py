@@ -27,7 +27,8 @@ SUFFIXES = {"truncate": "trunc"}
 PLAIN = re.compile("[a-z_][a-z0-9_]*")
 """A name that needs no quotes, unless it is a reserved word."""
 
-RESERVED = frozenset({"write.format.default", "format-version"})
+TARGET_SIZE = "write.target-file-size-bytes"
+RESERVED = frozenset({"write.format.default", "format-version", TARGET_SIZE})
 """Table properties that have different names in Trino."""
 
 
@@ -90,6 +91,7 @@ class TrinoWriter:
             "format_version": str(operation["format_version"]),
             "location": text(str(self._location), DIALECT),
             "format": text(_format(properties), DIALECT),
+            **_target_size(properties),
         }
         if operation.get("partition"):
             settings["partitioning"] = _texts(map(_partition_field, operation["partition"]))
@@ -152,6 +154,8 @@ class TrinoWriter:
             raise Unsupported("Trino does not remove properties")
         if "write.format.default" in given:
             self._set("format", text(_format(given), DIALECT))
+        for name, value in _target_size(given).items():
+            self._set(name, value)
         if given:
             self._set("extra_properties", _pairs(given))
 
@@ -213,6 +217,12 @@ def _column(field: Json) -> str:
     if field.get("initial-default") is not None and field.get("initial-default") != default:
         raise Unsupported("Trino has only one default for a column")
     return f"{quoted(field['name'])} {sql_type(field['type'])}{given}{required}"
+
+
+def _target_size(properties: dict[str, str]) -> dict[str, str]:
+    """Remove the target size of files from the properties and return it, as Trino has a separate property for it."""
+    wanted = properties.pop(TARGET_SIZE, None)
+    return {} if wanted is None else {"target_max_file_size": text(f"{wanted}B", DIALECT)}
 
 
 def _format(properties: dict[str, str]) -> str:
