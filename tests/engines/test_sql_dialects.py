@@ -11,7 +11,9 @@ from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.spark_dialect import SPARK
 from conformance.adapter_sdk.sql_dialects import Dialect
 from conformance.engines.flink.flink_sql import DIALECT as FLINK
+from conformance.engines.flink.writing import _or_zero as or_zero
 from conformance.engines.trino import sql as trino
+from conformance.engines.trino.writing import _target_size as trino_target_size
 
 
 def struct(**fields: Any) -> dict[str, Any]:
@@ -104,3 +106,37 @@ def test_types_whose_parts_trino_cannot_express_are_unsupported(type_: Any) -> N
         trino.sql_type(type_)
     with pytest.raises(Unsupported):
         trino.literal(type_, None)
+
+
+DELETABLE = (
+    *("boolean", "int", "long", "float", "double", "decimal(9,2)", "date", "time", "string", "uuid", "binary"),
+    *("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "fixed[3]", TAGS, PRICES, ODD),
+)
+
+
+@pytest.mark.parametrize("type_", DELETABLE, ids=str)
+def test_a_deletion_in_flink_has_some_value_for_each_required_column(type_: Any) -> None:
+    required = {"name": "c", "required": True, "type": type_}
+    assert or_zero(required, None, "DELETE") != sql_dialects.literal(type_, None, FLINK)
+    assert or_zero(required, None, "UPSERT") == sql_dialects.literal(type_, None, FLINK)
+    assert or_zero({**required, "required": False}, None, "DELETE") == sql_dialects.literal(type_, None, FLINK)
+
+
+def test_a_deletion_in_flink_gives_required_fields_of_structs_alone() -> None:
+    inner = struct(a="long", b="string")
+    inner["fields"][1]["required"] = True
+    made = or_zero({"name": "c", "required": True, "type": inner}, None, "DELETE")
+    assert made == sql_dialects.literal(inner, {"b": ""}, FLINK)
+
+
+def test_a_decimal_without_digits_before_the_point_is_no_text_for_flink() -> None:
+    with pytest.raises(Unsupported, match="without digits before the point"):
+        sql_dialects.literal("decimal(9, 9)", "0.000000001", FLINK)
+    assert sql_dialects.literal("decimal(10, 9)", "0.000000001", FLINK)
+
+
+def test_trino_has_the_target_size_of_files_in_a_separate_property() -> None:
+    properties = {"write.target-file-size-bytes": "600", "a": "b"}
+    assert trino_target_size(properties) == {"target_max_file_size": "'600B'"}
+    assert properties == {"a": "b"}
+    assert trino_target_size(properties) == {}
