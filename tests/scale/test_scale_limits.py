@@ -17,8 +17,9 @@ from tools.bench.measure import BenchError
 from tools.scale import paths, report, tables
 from tools.scale.__main__ import main
 from tools.scale.estimate import FILES, MANIFESTS, estimate
-from tools.scale.paths import MIB, PATHS, Growth, Limit, Made, Measured, exceeded, growths, limits
+from tools.scale.paths import MIB, PATHS, PLAIN, Growth, Limit, Made, Measured, exceeded, growths, limits
 from tools.scale.requests import requests
+from tools.scale.work import read_plainly
 
 
 def step(count: int, processor: float, memory_mib: int = 100, path: str = "p") -> Measured:
@@ -59,6 +60,15 @@ def test_every_path_has_a_limit_and_grows_from_a_small_size() -> None:
             assert list(sizes) == sorted(set(sizes))
 
 
+def test_the_page_compares_each_plain_path_with_the_fast_one() -> None:
+    fast, plain = "reading, deletion vectors", f"{PLAIN}reading, deletion vectors"
+    steps = [step(0, 1.0, path=fast), step(1000, 1.5, path=fast), step(0, 1.0, path=plain), step(10, 2.0, path=plain)]
+    page = "\n".join(report._plain(growths(tuple(steps))))
+    assert f"| {fast} | 100 ms | 500 us | 200 |" in page
+    names = [path.name for path in PATHS]
+    assert [name for name in names if name.startswith(PLAIN) and name.removeprefix(PLAIN) not in names] == []
+
+
 def test_rows_of_the_tables_are_what_the_figures_are_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "ROWS_A_FILE", 1000)
     monkeypatch.setattr(tables, "REAL_FILES", 2)
@@ -66,6 +76,7 @@ def test_rows_of_the_tables_are_what_the_figures_are_of(tmp_path: Path, monkeypa
     made = tables.rows(tmp_path, 5000)
     for location in (made.positions, made.vectors):
         assert read_table(load_table(location)).read_all().num_rows == tables.left(5000) == 4950
+        assert read_plainly(location) == {"count": 4950}
         errors = [one for one in validate(location, Level.ROWS, Local()).findings if one.severity is Severity.ERROR]
         assert errors == []
     assert len({path.stat().st_ino for path in (tmp_path / "data-5000").iterdir()}) == 2

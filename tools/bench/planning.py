@@ -50,11 +50,13 @@ def read_file(location: str) -> bytes:
     return Path(location.removeprefix("file://")).read_bytes()
 
 
-def ours(metadata_file: Path, question: tuple[str, int, int] | None) -> int:
+def ours(
+    metadata_file: Path, question: tuple[str, int, int] | None, planner: Callable[..., Iterator[Any]] = plan
+) -> int:
     """Plan a scan, starting from the metadata file, and count the tasks."""
     metadata = read_metadata(metadata_file.read_bytes())
     state = table_state(metadata)
-    return sum(1 for _ in plan(metadata, state.snapshot, predicate(question), read_file, schema=state.schema))
+    return sum(1 for _ in planner(metadata, state.snapshot, predicate(question), read_file, schema=state.schema))
 
 
 # The peers

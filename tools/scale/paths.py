@@ -147,6 +147,11 @@ def _of_positions(count: int, answer: Mapping[str, Any]) -> bool:
 
 ENTRIES, ENTRIES_QUICK = (500, 50_000, 500_000, 5_000_000), (500, 10_000, 40_000)
 ROWS, ROWS_QUICK = (1000, 2_000_000, 20_000_000, 200_000_000), (1000, 1_000_000, 2_000_000)
+PLAIN_ENTRIES, PLAIN_ENTRIES_QUICK = (500, 10_000, 50_000), (500, 2_000)
+PLAIN_ROWS, PLAIN_ROWS_QUICK = (1000, 100_000, 400_000), (1000, 20_000)
+PLAIN = "plain "
+"""The beginning of the name of a path without the kernels of `spec_ref.columnar`, before that of the path with them."""
+
 ALL = 10**9
 """The number of all vectors."""
 
@@ -247,6 +252,30 @@ PATHS = (
         full=ROWS,
         quick=ROWS_QUICK,
         command=lambda made, n: _work("read", made.rows(n).vectors),
+        check=lambda n, answer: _counted(tables.left(n), answer),
+    ),
+    Workload(
+        name=f"{PLAIN}planning, filter on bounds (1% matches)",
+        unit="entries",
+        full=PLAIN_ENTRIES,
+        quick=PLAIN_ENTRIES_QUICK,
+        command=lambda made, n: _work("planned-plainly", made.entries(n), "bounds", str(n)),
+        check=_hundredth,
+    ),
+    Workload(
+        name=f"{PLAIN}reading, position deletes",
+        unit="rows",
+        full=PLAIN_ROWS,
+        quick=PLAIN_ROWS_QUICK,
+        command=lambda made, n: _work("read-plainly", made.rows(n).positions),
+        check=lambda n, answer: _counted(tables.left(n), answer),
+    ),
+    Workload(
+        name=f"{PLAIN}reading, deletion vectors",
+        unit="rows",
+        full=PLAIN_ROWS,
+        quick=PLAIN_ROWS_QUICK,
+        command=lambda made, n: _work("read-plainly", made.rows(n).vectors),
         check=lambda n, answer: _counted(tables.left(n), answer),
     ),
     Workload(

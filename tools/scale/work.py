@@ -13,18 +13,25 @@ from conformance.runner.execution import RunPlan, execute
 from conformance.runner.results import ResultsWriter
 from conformance.runner.targets import make_limits, target
 from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.records import read_rows
 from conformance.table_io.tables import load_table
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Level
 from conformance.validator.manifest_lists import check_list, list_tasks, manifest_tasks
 from conformance.validator.manifests import check_manifest_task
 from conformance.vectors import load, shipped
+from spec_ref.scan_planning import planner
 from tools.bench.planning import ours, questions
 
 
 def planned(location: str, question: str, files: str) -> dict[str, Any]:
     """Plan a scan, and count the tasks."""
     return {"count": ours(Path(location), questions(int(files))[question])}
+
+
+def planned_plainly(location: str, question: str, files: str) -> dict[str, Any]:
+    """Plan a scan by the definitions of the spec, without `spec_ref.columnar`, and count the tasks."""
+    return {"count": ours(Path(location), questions(int(files))[question], planner.plan)}
 
 
 def held(location: str) -> dict[str, Any]:
@@ -43,6 +50,11 @@ def sent(location: str) -> dict[str, Any]:
 def read(location: str) -> dict[str, Any]:
     """Read all rows with their deletes, batch by batch."""
     return {"count": sum(batch.num_rows for batch in read_table(load_table(location)))}
+
+
+def read_plainly(location: str) -> dict[str, Any]:
+    """Read all rows one by one by the definitions of the spec, without `spec_ref.columnar`."""
+    return {"count": sum(1 for _ in read_rows(load_table(location)))}
 
 
 def vectors(count: str) -> dict[str, Any]:
@@ -67,9 +79,11 @@ def facts(location: str) -> dict[str, Any]:
 
 PATHS: dict[str, Callable[..., dict[str, Any]]] = {
     "planned": planned,
+    "planned-plainly": planned_plainly,
     "held": held,
     "sent": sent,
     "read": read,
+    "read-plainly": read_plainly,
     "vectors": vectors,
     "facts": facts,
 }
