@@ -13,6 +13,8 @@ from conformance.adapter_sdk.sql_dialects import Dialect
 from conformance.engines.flink.flink_sql import DIALECT as FLINK
 from conformance.engines.flink.writing import _or_zero as or_zero
 from conformance.engines.trino import sql as trino
+from conformance.engines.trino.writing import _check_types as check_trino_types
+from conformance.engines.trino.writing import _sort_order as trino_sort_order
 from conformance.engines.trino.writing import _target_size as trino_target_size
 
 
@@ -140,3 +142,18 @@ def test_trino_has_the_target_size_of_files_in_a_separate_property() -> None:
     assert trino_target_size(properties) == {"target_max_file_size": "'600B'"}
     assert properties == {"a": "b"}
     assert trino_target_size(properties) == {}
+
+
+@pytest.mark.parametrize("type_", ["timestamp_ns", struct(a="timestamptz_ns"), {**TAGS, "element": "timestamp_ns"}])
+def test_nanoseconds_are_not_rounded_in_trino_before_v3(type_: Any) -> None:
+    with pytest.raises(Unsupported, match="before v3"):
+        check_trino_types(type_, 2)
+    check_trino_types(type_, 3)
+    check_trino_types(struct(a_ns="timestamp", b=PRICES), 1)
+
+
+def test_trino_sorts_by_columns_alone() -> None:
+    fields = [{"name": "a.b", "type": "long"}, {"name": "c", "type": struct(d="long")}]
+    assert trino_sort_order([{"source": "a.b"}], fields) == "ARRAY['\"a.b\" ASC NULLS FIRST']"
+    with pytest.raises(Unsupported, match="not by fields inside a column"):
+        trino_sort_order([{"source": "c.d"}], fields)

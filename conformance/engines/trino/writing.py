@@ -24,6 +24,9 @@ PERIODS = ("year", "month", "day", "hour")
 SUFFIXES = {"truncate": "trunc"}
 """The ends of the names of partition fields, where they differ from the name of the transform."""
 
+FIRST_WITH_NANOSECONDS = 3
+"""The first format version in which TIMESTAMP(9) has nanoseconds."""
+
 PLAIN = re.compile("[a-z_][a-z0-9_]*")
 """A name that needs no quotes, unless it is a reserved word."""
 
@@ -85,6 +88,7 @@ class TrinoWriter:
 
     def create(self, operation: Json) -> None:
         name = self._registry.new_name()
+        _check_types(operation["schema"], operation["format_version"])
         columns = ", ".join(_column(field) for field in operation["schema"]["fields"])
         properties = dict(operation.get("properties", {}))
         settings = {
@@ -96,7 +100,7 @@ class TrinoWriter:
         if operation.get("partition"):
             settings["partitioning"] = _texts(map(_partition_field, operation["partition"]))
         if operation.get("sort"):
-            settings["sorted_by"] = _texts(map(_sorted, operation["sort"]))
+            settings["sorted_by"] = _sort_order(operation["sort"], operation["schema"]["fields"])
         if properties:
             settings["extra_properties"] = _pairs(properties)
         listed = ", ".join(f"{key} = {value}" for key, value in settings.items())
@@ -109,6 +113,8 @@ class TrinoWriter:
     def alter_schema(self, operation: Json) -> None:
         for change in operation["changes"]:
             fields = self._fields()
+            if "type" in change:
+                _check_types(change["type"], self._document()["format-version"])
             _check_path(fields, f"{change['parent']}.{change['name']}" if change.get("parent") else change["name"])
             self._run(f"ALTER TABLE {quoted(self._name)} {_change(change, fields)}")
 
@@ -143,7 +149,7 @@ class TrinoWriter:
         return found
 
     def sort(self, operation: Json) -> None:
-        self._set("sorted_by", _texts(map(_sorted, operation["fields"])))
+        self._set("sorted_by", _sort_order(operation["fields"], self._fields()))
 
     def upgrade(self, operation: Json) -> None:
         self._set("format_version", str(operation["format_version"]))
@@ -264,6 +270,37 @@ def _partition(source: str, transform: str) -> str:
     if word not in PERIODS:
         raise Unsupported(f"Trino does not partition by {transform}")
     return f"{word}({column})"
+
+
+def _check_types(type_: Json, version: int) -> None:
+    """Check that a type is the one that Trino's SQL makes of it in a format version.
+
+    Raises:
+        Unsupported: it has nanoseconds, which Trino rounds to microseconds before v3.
+    """
+    if version < FIRST_WITH_NANOSECONDS and any(str(name).endswith("_ns") for name in _types(type_)):
+        raise Unsupported("Trino makes columns with microseconds of TIMESTAMP(9) in tables before v3")
+
+
+def _types(type_: Json) -> list[Json]:
+    """Return the names of the types inside of a type."""
+    match type_:
+        case {"type": "struct", "fields": fields}:
+            return [name for field in fields for name in _types(field["type"])]
+        case dict():
+            return [name for part in ("element", "key", "value") if part in type_ for name in _types(type_[part])]
+    return [type_]
+
+
+def _sort_order(parts: list[Json], fields: list[Json]) -> str:
+    """Return the SQL of a sort order.
+
+    Raises:
+        Unsupported: a source is not a column.
+    """
+    if any(part["source"] not in [field["name"] for field in fields] for part in parts):
+        raise Unsupported("Trino sorts by columns, not by fields inside a column")
+    return _texts(map(_sorted, parts))
 
 
 def _sorted(part: Json) -> str:
