@@ -2,32 +2,51 @@
 
 No other engine validates: reading, and validating at level rows, are both compared with Iceberg-Java's reading of the
 same table into a sink that drops the rows. Both sides write the same DataFrame to new tables without partitions. Our
-batches pass between Spark and its Python workers through pipes; Iceberg-Java's stay in the JVM.
+batches pass between Spark and its Python workers through pipes; Iceberg-Java's stay in the JVM. Tables with deletes (of
+1% of the rows), of 200 columns (of which 5 are read), of nested columns and of strings are read and validated as well.
+With one and with two executors, each with one core, in processes of a standalone cluster on this machine, the table
+without deletes is read again.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from attrs import frozen
 
 from spec_ref.data_files.parquet_metrics import parquet_metrics
+from spec_ref.data_types.types import INT, LONG, STRING, ListType, NestedField, StructType
+from tools.bench import rows as rows_bench
 from tools.bench.measure import Claim, Peer, Scale, in_turns
 from tools.bench.rows import FIELDS, columns
 from tools.table_kit import TableKit, parquet_bytes
 
 FILES = 10
 
-CASES = (("read", "java_read", 0.8), ("validated", "java_read", 1.0), ("written", "java_written", 1.5))
-"""What is measured, what it is compared with, and the goal for the ratio."""
+GOALS = {"read": 0.8, "validated": 1.0}
+"""The goals for the ratio to Iceberg-Java's reading."""
 
 SESSION = """
 import json, os, shutil, sys, time
 from pyspark.sql import SparkSession
 out = os.fdopen(os.dup(1), "w"); os.dup2(2, 1)
 jars = os.environ["ICEBERG_CONFORMANCE_JARS"]
-spark = (SparkSession.builder.master("local[2]").config("spark.driver.extraClassPath", jars)
+builder = SparkSession.builder.master(sys.argv[1]).config("spark.driver.extraClassPath", jars)
+if "cluster" in sys.argv[1]:
+    import pyspark
+    installed = os.path.dirname(pyspark.__file__)
+    os.environ["SPARK_HOME"] = sys.argv[2]  # executors write below it
+    for name in set(os.listdir(installed)) - {"work"}:
+        os.symlink(f"{installed}/{name}", f"{sys.argv[2]}/{name}")
+    builder = (builder.config("spark.executor.extraClassPath", jars).config("spark.executor.memory", "1g")
+        .config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"]))
+spark = (builder
     .config("spark.ui.enabled", "false").config("spark.driver.memory", "3g")
     .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1").getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")
@@ -61,11 +80,13 @@ def written(place, rows):
     assert table.metadata.current_snapshot.summary["added-records"] == str(rows)
     shutil.rmtree(place + "/ours")
     return seconds
-def java_read(location):
-    spark.read.format("iceberg").load(location).write.format("noop").mode("overwrite").save()
-def read(location):
-    read_dataframe(spark, location).write.format("noop").mode("overwrite").save()
-def validated(location):
+def java_read(location, columns=None):
+    frame = spark.read.format("iceberg").load(location)
+    frame = frame if columns is None else frame.select(*columns)
+    frame.write.format("noop").mode("overwrite").save()
+def read(location, columns=None):
+    read_dataframe(spark, location, select=columns).write.format("noop").mode("overwrite").save()
+def validated(location, columns=None):
     report = validate(location, Level.ROWS, checks)
     assert not [one for one in report.findings if one.severity.value == "error"], report.findings
 version = spark._jvm.org.apache.iceberg.IcebergBuild.version()
@@ -102,28 +123,116 @@ def make(place: Path, rows: int) -> str:
     return kit.table().metadata_location
 
 
+WIDE = 200
+SELECTED = tuple(f"c{number}" for number in (1, 50, 100, 150, 200))
+"""The columns that are read of the wide table."""
+
+
+@frozen
+class Table:
+    """A table to read."""
+
+    location: str
+    columns: tuple[str, ...] | None = None
+    """The columns that are read; None for all."""
+
+
+def make_others(place: Path, rows: int) -> dict[str, Table]:
+    """Make the tables that are read and validated besides the first one, by what they have; return them."""
+    (place / "deletes").mkdir()
+    deletes = rows_bench.make(place / "deletes", rows)
+    return {
+        **{
+            f"{rows:,} rows, {kind} of 1%,": Table(location)
+            for kind, location in deletes.items()
+            if kind != "no deletes"
+        },
+        f"{rows // 20:,} rows of {WIDE} columns, {len(SELECTED)} selected,": Table(
+            _wide(place / "wide", rows // 20), SELECTED
+        ),
+        f"{rows // 4:,} rows of nested columns": Table(_nested(place / "nested", rows // 4)),
+        f"{rows // 4:,} rows of strings": Table(_strings(place / "strings", rows // 4)),
+    }
+
+
+def _table(place: Path, fields: Sequence[NestedField], rows: int, arrays: Callable[[Any], list[Any]]) -> str:
+    kit = TableKit(str(place), fields)
+    names = [field.name for field in fields]
+    parts = np.array_split(np.arange(rows, dtype=np.int64), rows_bench.FILES)
+    kit.commit(*(kit.file(pa.table(arrays(ids), names=names)) for ids in parts))
+    return kit.table().metadata_location
+
+
+def _wide(place: Path, rows: int) -> str:
+    fields = [NestedField(number, f"c{number}", required=False, type=LONG) for number in range(1, WIDE + 1)]
+    return _table(place, fields, rows, lambda ids: [pa.array(ids * field.id % 1000) for field in fields])
+
+
+def _nested(place: Path, rows: int) -> str:
+    inner = (NestedField(3, "k", required=False, type=INT), NestedField(4, "s", required=False, type=STRING))
+    numbers = ListType(element_id=6, element_required=False, element=LONG)
+    fields = (
+        NestedField(1, "id", required=False, type=LONG),
+        NestedField(2, "point", required=False, type=StructType(inner)),
+        NestedField(5, "numbers", required=False, type=numbers),
+    )
+
+    def arrays(ids: Any) -> list[Any]:
+        texts = pa.array(ids % 10_000).cast(pa.string())
+        point = pa.StructArray.from_arrays([pa.array((ids % 1000).astype(np.int32)), texts], names=["k", "s"])
+        offsets: Any = pa.array(np.arange(len(ids) + 1, dtype=np.int32) * 3)
+        return [pa.array(ids), point, pa.ListArray.from_arrays(offsets, pa.array(np.repeat(ids, 3)))]
+
+    return _table(place, fields, rows, arrays)
+
+
+def _strings(place: Path, rows: int) -> str:
+    fields = [NestedField(number, f"s{number}", required=False, type=STRING) for number in range(1, 6)]
+    return _table(
+        place,
+        fields,
+        rows,
+        lambda ids: [pa.array(ids * 7919 * field.id % 1_000_003).cast(pa.string()) for field in fields],
+    )
+
+
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Measure reading, validating and writing."""
-    rows = scale.of(50_000_000, 1_000_000)
-    with tempfile.TemporaryDirectory(prefix="bench-spark-") as folder, Peer("iceberg-java", SESSION) as session:
+    """Measure reading, validating and writing, and reading with one and two executors."""
+    rows, rounds = scale.of(50_000_000, 1_000_000), min(3, scale.rounds)
+    with tempfile.TemporaryDirectory(prefix="bench-spark-") as folder:
         location = make(Path(folder), rows)
-
-        def took(what: str) -> float:
-            seconds, _ = session(what, location)
-            return float(seconds)
-
-        def wrote(what: str) -> float:
-            return float(session(what, folder, rows)[1])
-
-        ways = {what: partial(took, what) for what in ("java_read", "read", "validated")}
-        ways |= {what: partial(wrote, what) for what in ("java_written", "written")}
-        taken = in_turns(ways, min(3, scale.rounds))
-        for what, beside, goal in CASES:
-            yield Claim(
-                path="on Spark",
-                case=f"{rows:,} rows {what}",
-                ours=taken[what],
-                peer=session.version,
-                theirs=taken[beside],
-                goal=goal,
+        with Peer("iceberg-java", SESSION, "local[2]") as session:
+            yield from _read_claims(session, f"{rows:,} rows", Table(location), rounds)
+            taken = in_turns(
+                {what: partial(_wrote, session, what, folder, rows) for what in ("java_written", "written")}, rounds
             )
+            yield _claim(f"{rows:,} rows written", session, taken, "written", "java_written", 1.5)
+            for name, table in make_others(Path(folder), scale.of(20_000_000, 400_000)).items():
+                yield from _read_claims(session, name, table, rounds)
+        for executors in (1, 2):
+            home = Path(folder, f"home-{executors}")
+            home.mkdir()
+            with Peer("iceberg-java", SESSION, f"local-cluster[{executors},1,1024]", str(home)) as session:
+                case = f"{rows:,} rows, executors: {executors},"
+                yield from _read_claims(session, case, Table(location), rounds)
+
+
+def _read_claims(session: Peer, case: str, table: Table, rounds: int) -> Iterator[Claim]:
+    def took(what: str) -> float:
+        return float(session(what, table.location, table.columns)[0])
+
+    taken = in_turns({what: partial(took, what) for what in ("java_read", "read", "validated")}, rounds)
+    for what, goal in GOALS.items():
+        # Validation reads all columns.
+        if what == "read" or table.columns is None:
+            yield _claim(f"{case} {what}", session, taken, what, "java_read", goal)
+
+
+def _wrote(session: Peer, what: str, folder: str, rows: int) -> float:
+    return float(session(what, folder, rows)[1])
+
+
+def _claim(
+    case: str, session: Peer, taken: Mapping[str, tuple[float, ...]], ours: str, theirs: str, goal: float
+) -> Claim:
+    return Claim(path="on Spark", case=case, ours=taken[ours], peer=session.version, theirs=taken[theirs], goal=goal)
