@@ -6,9 +6,12 @@ import contextlib
 import os
 import signal
 import subprocess
+from typing import Any
 
 from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
+
+from conformance.core.moved_modules import renamed_member
 
 SHUTDOWN_TIMEOUT_S = 60
 """How long the virtual machine may take to exit, as it removes temporary files."""
@@ -35,3 +38,11 @@ class JVM:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+_RENAMED = {"ENDING_SECONDS": "SHUTDOWN_TIMEOUT_S"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a member by its old name; deprecated for one release."""
+    return renamed_member(__name__, _RENAMED, name)

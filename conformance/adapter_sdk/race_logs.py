@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from conformance.adapter_sdk.serve import Arguments
+from conformance.core.moved_modules import renamed_member
 
 Change = dict[str, Any]
 
@@ -171,3 +172,11 @@ def row_ids(files: Iterable[tuple[str, int | None, int]]) -> str:
         return "none"
     overlap = any(end > start for (_, end), (start, _) in pairwise(ordered))
     return "overlapping" if overlap else "disjoint"
+
+
+_RENAMED = {"Writer": "CommitWriter"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a member by its old name; deprecated for one release."""
+    return renamed_member(__name__, _RENAMED, name)

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.adapter_sdk.table_requests import local_path
 from conformance.core.json_types import Json
+from conformance.core.moved_modules import renamed_member
 
 MAIN = "main"
 
@@ -183,3 +184,11 @@ def with_ids(type_: Json, value: Json) -> Json:
     if type_["type"] == "list":
         return [with_ids(type_["element"], item) for item in value]
     return {f"{part}s": [with_ids(type_[part], item) for item in value[f"{part}s"]] for part in ("key", "value")}
+
+
+_RENAMED = {"Writer": "ScriptWriter"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a member by its old name; deprecated for one release."""
+    return renamed_member(__name__, _RENAMED, name)

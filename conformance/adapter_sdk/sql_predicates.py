@@ -16,6 +16,7 @@ from conformance.adapter_sdk.predicates import older_form
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.sql_dialects import Dialect, identifier, primitive_sql, text
 from conformance.core.json_types import Json
+from conformance.core.moved_modules import renamed_member
 
 NEGATED = {
     "is-null": "not-null",
@@ -224,3 +225,11 @@ def build_predicate(made: Normal, leaf: Callable[[Leaf], Any]) -> Any:
         case Leaf():
             return leaf(made)
     return made
+
+
+_RENAMED = {"built": "build_predicate", "select_of": "select_statement", "sql_of": "predicate_sql"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a member by its old name; deprecated for one release."""
+    return renamed_member(__name__, _RENAMED, name)

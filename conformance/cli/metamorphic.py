@@ -88,7 +88,7 @@ def metamorphic(
             reads = stack.enter_context(target(reader, limits).open())
             reads.start()
         if replay is not None:
-            one, _, reason = checks.replay(replay, writes, reads)
+            one, _, reason = checks.replay_script(replay, writes, reads)
             summary = {None: "cannot be tested with this adapter", "": "holds"}.get(reason, f"does not hold: {reason}")
             if format == "json":
                 replayed = {

@@ -121,7 +121,7 @@ def play(
         return _show([_row(found)], format)
     steps = _steps(schedule, len(changes))
     try:
-        trace, outcome, problems = race_suites.replay(race, steps)
+        trace, outcome, problems = race_suites.replay_schedule(race, steps)
     except ValueError as error:
         raise UsageError(f"race play: {error}") from None
     if format == "json":

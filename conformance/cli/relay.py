@@ -31,7 +31,7 @@ with lazy_imports():
 
 if TYPE_CHECKING:
     from conformance.properties.relay import Relays
-    from conformance.properties.relay_results import Counterexample, RelayResults
+    from conformance.properties.relay_results import RelayCounterexample, RelayResults
 
 DEFAULTS = AdapterLimits()
 HTML = "html:"
@@ -187,7 +187,7 @@ def _handovers(found: RelayResults, engines: Sequence[str]) -> list[dict[str, An
     ]
 
 
-def _failure(one: Counterexample, again: str) -> dict[str, Any]:
+def _failure(one: RelayCounterexample, again: str) -> dict[str, Any]:
     return {
         "seed": one.seed,
         "kind": one.failure.kind,

@@ -1,6 +1,6 @@
-"""Old names of modules: importing one gives the module by its new name, and a warning.
+"""Old names of modules and of their members: using one gives the object by its new name, and a warning.
 
-Deprecated, for one release. Only names that the documentation used are here.
+Deprecated, for one release. Only names that the documentation used, or that adapters share, are here.
 """
 
 from __future__ import annotations
@@ -8,18 +8,21 @@ from __future__ import annotations
 import importlib.util
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
+from typing import Any
 
 MOVED = {
+    "conformance.adapters.documents": "conformance.adapter_sdk.metadata_builders",
+    "conformance.adapters.native": "conformance.adapter_sdk.lenient_values",
     "conformance.adapters": "conformance.adapter_sdk",
     "conformance.pipeline": "conformance.table_io",
     "conformance.stores": "conformance.table_io.stores",
     "conformance.vector_lint": "conformance.vectors.lint",
     "conformance.writing": "conformance.table_io.writing",
 }
-"""The new name of each module or package by its old name."""
+"""The new name of each module or package by its old name; a module is listed before its package."""
 
 ADAPTERS = "conformance.adapters."
 ENGINES = "conformance.engines"
@@ -87,3 +90,21 @@ def install_aliases() -> None:
     """Let modules be imported by their old names."""
     if not any(finder is _Finder for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder)
+
+
+def renamed_member(module: str, renamed: Mapping[str, str], name: str) -> Any:
+    """Return a member of a module by its old name, and warn; for `__getattr__` of modules.
+
+    Args:
+        module: The name of the module.
+        renamed: The new name of each renamed member by its old name.
+        name: The name that is looked up.
+
+    Raises:
+        AttributeError: No member had this name.
+    """
+    if name not in renamed:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    new = renamed[name]
+    warnings.warn(f"{module}.{name} is deprecated; use {module}.{new}", DeprecationWarning, stacklevel=3)
+    return getattr(importlib.import_module(module), new)

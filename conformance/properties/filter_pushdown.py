@@ -38,7 +38,7 @@ with lazy_imports():
 
 
 @frozen
-class Counterexample:
+class FilterCounterexample:
     """A table and a predicate for which the property does not hold."""
 
     seed: int
@@ -68,7 +68,7 @@ class FilterPushdownResults:
 
     compared: int
     unsupported: int
-    counterexamples: tuple[Counterexample, ...]
+    counterexamples: tuple[FilterCounterexample, ...]
 
 
 def matching_rows(case: TableCase, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -171,7 +171,7 @@ def check(
     found = []
     for one in failures:
         kept = Path(tempfile.mkdtemp(prefix="iceberg-counterexample-", dir=keep)) / "table"
-        found.append(Counterexample(seed, one.example, one.reason, write_table(one.example, kept)))
+        found.append(FilterCounterexample(seed, one.example, one.reason, write_table(one.example, kept)))
     return FilterPushdownResults(counts["compared"] + len(found), counts["unsupported"], tuple(found))
 
 

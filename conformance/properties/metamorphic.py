@@ -36,7 +36,7 @@ _FORMER = "law"
 
 
 @frozen
-class Counterexample:
+class ScriptCounterexample:
     """A script for which a property does not hold."""
 
     prop: Property
@@ -61,7 +61,7 @@ class MetamorphicResults:
 
     held: int
     unsupported: int
-    counterexamples: tuple[Counterexample, ...]
+    counterexamples: tuple[ScriptCounterexample, ...]
 
 
 def add_property_operations(prop: Property, maker: Maker) -> bool:
@@ -110,7 +110,7 @@ def check(
         UsageError: Hypothesis is not installed.
     """
     held = unsupported = 0
-    found: list[Counterexample] = []
+    found: list[ScriptCounterexample] = []
     for prop in properties:
         if exclude | prop.exclude >= {"v1", "v2", "v3"}:
             continue
@@ -146,7 +146,7 @@ def _report_progress(progress: Callable[[str, int, int], None], name: str, examp
     progress(name, done, examples)
 
 
-def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Property, Json, str | None]:
+def replay_script(file: Path, writer: Adapter, reader: Adapter) -> tuple[Property, Json, str | None]:
     """Test the property and script of a file; return both, and the result of `try_property`.
 
     Raises:
@@ -191,9 +191,9 @@ def try_property(
 
 def _kept(
     prop: Property, seed: int, script: Json, reason: str, keep: Path | None, writer: Adapter, reader: Adapter
-) -> Counterexample:
+) -> ScriptCounterexample:
     folder = Path(tempfile.mkdtemp(prefix="iceberg-counterexample-", dir=keep))
     file = folder / "counterexample.json"
     file.write_text(json.dumps({"property": prop.name, "script": script}, indent=1) + "\n", encoding="utf-8")
     try_property(prop, script, writer, reader, folder)
-    return Counterexample(prop, seed, script, reason, file)
+    return ScriptCounterexample(prop, seed, script, reason, file)

@@ -24,7 +24,14 @@ from conformance.core.json_types import Json
 from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
 from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay, operation_features
-from conformance.properties.relay_results import Counterexample, Handover, RelayFailure, RelayResults, Step, save_relay
+from conformance.properties.relay_results import (
+    Handover,
+    RelayCounterexample,
+    RelayFailure,
+    RelayResults,
+    Step,
+    save_relay,
+)
 from conformance.properties.relay_table import Op, SharedTable
 from conformance.properties.script_maker import Size
 from conformance.properties.script_shrinking import smaller
@@ -295,7 +302,7 @@ def run_relays(
         max_failures: the number of failures after which to stop, which differ in kind, engine or operation.
         progress: called with the number of scripts that are done, and the total.
     """
-    found: dict[tuple[str, str, str], Counterexample] = {}
+    found: dict[tuple[str, str, str], RelayCounterexample] = {}
     done = 0
     for done, number in enumerate(range(seed, seed + examples), 1):
         script = make_script(number, exclude, size)
@@ -309,7 +316,7 @@ def run_relays(
             key = (failure.kind, failure.engine, failure.operation)
             if key not in found:
                 steps, failure = relays.shrink(steps, failure)
-                found[key] = Counterexample(number, steps, failure, save_relay(steps, failure, keep))
+                found[key] = RelayCounterexample(number, steps, failure, save_relay(steps, failure, keep))
         progress(done, examples)
         if len(found) >= max_failures or all(engine.gone for engine in relays.engines.values()):
             break

@@ -59,7 +59,7 @@ class RelayFailure:
 
 
 @frozen
-class Counterexample:
+class RelayCounterexample:
     """A relay that fails at its last step, shrunk."""
 
     seed: int | None
@@ -104,7 +104,7 @@ class RelayResults:
 
     scripts: int
     handovers: tuple[Handover, ...]
-    counterexamples: tuple[Counterexample, ...]
+    counterexamples: tuple[RelayCounterexample, ...]
     gone: dict[str, str]
     """The engines that could not be used until the end, and why."""
 

@@ -107,7 +107,7 @@ def explore_schedules(race: Race, *, encoded: bool = False) -> Played:
     return Played(race, explored, time.perf_counter() - started)
 
 
-def replay(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def replay_schedule(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Replay one schedule; return its trace, the outcome of each writer, and the problems.
 
     Raises:

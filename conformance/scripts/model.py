@@ -46,7 +46,7 @@ from conformance.scripts.model_specs import (
     partition_field,
     sort_fields,
 )
-from conformance.scripts.model_values import comparable_value, default_literal, matches, to_stored, values_at
+from conformance.scripts.model_values import comparable_literal, default_literal, matches, to_stored, values_at
 from conformance.scripts.states import ScriptState
 
 MAIN = "main"
@@ -388,7 +388,7 @@ class ModelTable:
         for snapshot in (*self.branches.values(), *self.tags.values(), *self.history):
             for row in snapshot.rows if snapshot is not None else ():
                 values += values_at(row.read(tuple(after)), path)
-        if any(not -NANOSECONDS <= comparable_value(type_, value) < NANOSECONDS for value in values):
+        if any(not -NANOSECONDS <= comparable_literal(type_, value) < NANOSECONDS for value in values):
             raise ScriptError(f"{name} holds a date that does not fit {type_}")
 
     def _alter_spec(self, operation: Json) -> None:

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from conformance.core.json_types import Json
 from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
-from conformance.scripts.model_values import comparable_value, read_fields
+from conformance.scripts.model_values import comparable_literal, read_fields
 from conformance.scripts.states import ModelRow, Rows
 
 Fields = tuple[Json, ...]
@@ -53,7 +53,7 @@ def reading(fields: Fields, rows: Iterable[StoredRow]) -> Rows:
 
 def row_key(columns: Sequence[Json]) -> Callable[[Literals], tuple[Any, ...]]:
     """Return a function that gives the comparable values of a row in some columns."""
-    return lambda row: tuple(comparable_value(column["type"], row.get(column["name"])) for column in columns)
+    return lambda row: tuple(comparable_literal(column["type"], row.get(column["name"])) for column in columns)
 
 
 def check_keys(columns: Iterable[Json]) -> None:

@@ -25,7 +25,7 @@ _DAYS_OF_400_YEARS = 146_097
 NANOS_PER_DAY = 86_400 * 10**9
 
 
-def comparable_value(type_: str, literal: Json) -> Any:
+def comparable_literal(type_: str, literal: Json) -> Any:
     """Convert to a Python value with the order and equality of the spec for a primitive type (EXP011, Appendix B).
 
     Args:
@@ -114,7 +114,7 @@ def to_stored(type_: Json, literal: Json, *, required: bool = False, place: str 
             raise RefusedByText(rule, f"null in the required column {place}")
         return None
     if not isinstance(type_, dict):
-        comparable_value(type_, literal)
+        comparable_literal(type_, literal)
         return literal
     try:
         match type_["type"]:
@@ -236,13 +236,13 @@ def matches(predicate: Json, row: Mapping[str, Json], fields: Fields) -> bool:
         return (value is None) == (kind == "is-null")
     if isinstance(type_, dict):
         raise ScriptError(f"{predicate['term']} is compared and is not primitive")
-    own = comparable_value(type_, value)
+    own = comparable_literal(type_, value)
     is_nan = isinstance(own, float) and math.isnan(own)
     if kind in ("is-nan", "not-nan"):
         return is_nan == (kind == "is-nan")
     if kind in ("in", "not-in"):
-        return _among(own, [comparable_value(type_, one) for one in predicate["values"]]) == (kind == "in")
-    operand = comparable_value(type_, predicate["value"])
+        return _among(own, [comparable_literal(type_, one) for one in predicate["values"]]) == (kind == "in")
+    operand = comparable_literal(type_, predicate["value"])
     match kind:
         case "eq" | "not-eq":
             return _among(own, [operand]) == (kind == "eq")

@@ -185,7 +185,7 @@ class ReplaceSort:
 
 
 @frozen(kw_only=True)
-class Upgrade:
+class UpgradeTable:
     """Upgrade the format version."""
 
     op: ClassVar[str] = "upgrade"
@@ -194,7 +194,7 @@ class Upgrade:
 
 
 @frozen(kw_only=True)
-class SetProperties:
+class ChangeProperties:
     """Set and remove properties."""
 
     op: ClassVar[str] = "properties"
@@ -244,7 +244,7 @@ class Rollback:
 
 
 @frozen(kw_only=True)
-class Expire:
+class ExpireSnapshots:
     """Expire all snapshots except the heads of branches and those with a tag."""
 
     op: ClassVar[str] = "expire"
@@ -264,13 +264,13 @@ Operation: TypeAlias = (
     | AlterSchema
     | AlterSpec
     | ReplaceSort
-    | Upgrade
-    | SetProperties
+    | UpgradeTable
+    | ChangeProperties
     | MakeBranch
     | MakeTag
     | FastForward
     | Rollback
-    | Expire
+    | ExpireSnapshots
 )
 
 OPERATIONS: dict[str, type[Operation]] = {
@@ -289,13 +289,13 @@ OPERATIONS: dict[str, type[Operation]] = {
         AlterSchema,
         AlterSpec,
         ReplaceSort,
-        Upgrade,
-        SetProperties,
+        UpgradeTable,
+        ChangeProperties,
         MakeBranch,
         MakeTag,
         FastForward,
         Rollback,
-        Expire,
+        ExpireSnapshots,
     )
 }
 """The class of each operation, by its name in a script."""

@@ -16,7 +16,7 @@ from conformance.validator.deleted_positions import targets
 from conformance.validator.file_columns import column_findings
 from conformance.validator.file_places import EntryPlace, damaged, encrypted, not_read, wrong_size
 from conformance.validator.finding import finding, from_violations
-from conformance.validator.fingerprints import Evidence, suspect
+from conformance.validator.fingerprints import WriterMarks, suspect
 from conformance.validator.manifests import open_manifest, probable_writer
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.read_ahead import ReadAhead
@@ -184,7 +184,7 @@ def check_file(
         return [encrypted(place)], None
     if data_file.is_deletion_vector:
         found = list(vector_findings(context, place, facts, ahead))
-        return found, suspect(Evidence(created_by=puffin_writer(data_file))) or ""
+        return found, suspect(WriterMarks(created_by=puffin_writer(data_file))) or ""
     try:
         opened = open_file(
             location,
@@ -199,7 +199,7 @@ def check_file(
         return [not_read(place, error)], None
     except SpecError as error:
         return list(damaged(place, error.violation)), None
-    writer: str | None = suspect(Evidence(created_by=opened.created_by)) or ""
+    writer: str | None = suspect(WriterMarks(created_by=opened.created_by)) or ""
     found = list(_described(place, opened))
     found += from_violations(opened.unreadable, file=location)
     found += tolerate((*from_violations(opened.faults, file=location), *column_findings(context, place, opened)))

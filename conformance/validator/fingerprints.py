@@ -1,23 +1,22 @@
 """The probable writer of a file, from the marks that writers leave (created-by, keys of headers, names in schemas).
 
-`conformance.validator.writers` knows more and is used first, if it is installed. This module uses only the few marks
-that are unambiguous.
+`conformance.validator.writers` knows the marks of the engines under test, and is used first. This module adds the few
+marks of other writers, and the versions that summaries of snapshots name.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import attrs
 
-from conformance.validator.writers import fingerprint_files
+from conformance.validator.writers import fingerprint, fingerprint_files
 
 
 @attrs.frozen
-class Evidence:
+class WriterMarks:
     """The marks of the writer of a file."""
 
     created_by: str | None = None
@@ -30,8 +29,6 @@ class Evidence:
     """The summary of the snapshot."""
 
 
-Fingerprint = Callable[[Evidence], str | None]
-
 _OTHERS: tuple[tuple[str, str], ...] = (
     (r"(?i)^impala", "Impala"),
     (r"(?i)bigquery|^parquet-cpp version 1", "BigQuery"),
@@ -41,23 +38,13 @@ _OTHERS: tuple[tuple[str, str], ...] = (
 """Writers without an adapter, by patterns of ``created_by``. The others are in ``fingerprints.toml`` of each engine."""
 
 
-def suspect(evidence: Evidence) -> str | None:
-    """Return the name of the probable writer; None if there are no marks."""
-    plugged = _plugged()
-    found, known = plugged(evidence) if plugged is not None else None, _known(evidence)
+def suspect(marks: WriterMarks) -> str | None:
+    """Return the name of the probable writer; None if the marks are not known."""
+    found = " or ".join(fingerprint(header=marks.manifest_header, created_by=marks.created_by)) or None
+    known = _known(marks)
     if found is None or (known is not None and known.startswith(found)):
         return known  # has the version too
     return found
-
-
-@functools.cache
-def _plugged() -> Fingerprint | None:
-    try:
-        module = importlib.import_module("conformance.validator.writers")
-    except ImportError:
-        return None
-    made: Fingerprint | None = getattr(module, "suspect", None)
-    return made
 
 
 @functools.cache
@@ -66,12 +53,12 @@ def _footers() -> tuple[tuple[str, str], ...]:
     return tuple((row["pattern"], row["writer"]) for content in files for row in content.get("footer", ()))
 
 
-def _known(evidence: Evidence) -> str | None:
-    if evidence.created_by is not None:
+def _known(marks: WriterMarks) -> str | None:
+    if marks.created_by is not None:
         for pattern, name in (*_footers(), *_OTHERS):
-            if re.search(pattern, evidence.created_by):
+            if re.search(pattern, marks.created_by):
                 return name
-    summary = evidence.summary
+    summary = marks.summary
     version = summary.get("iceberg-version", "")
     if library_version := re.match(r"Apache Iceberg (?:(?P<library>[A-Za-z]+) )?v?(?P<version>\d\S*)", version):
         engine = summary.get("engine-name") or ("Spark" if "spark.app.id" in summary else None)

@@ -17,7 +17,7 @@ from conformance.table_io.file_access import FileAccessError, read_bytes, split_
 from conformance.validator.check_results import Emitted, Findings, ManifestSums, Sums
 from conformance.validator.context import Context, ManifestTask
 from conformance.validator.finding import finding, from_violations, with_severity
-from conformance.validator.fingerprints import Evidence, suspect
+from conformance.validator.fingerprints import WriterMarks, suspect
 from conformance.validator.manifest_facts import entry_facts
 from conformance.validator.manifest_list_consistency import Listing
 from conformance.validator.partition_statistics import partition_facts
@@ -146,7 +146,7 @@ def probable_writer(context: Context, manifest: Manifest) -> str | None:
     listed = manifest.manifest_file
     snapshot = None if listed is None else context.snapshots.get(listed.added_snapshot_id)
     summary = {} if snapshot is None else dict(snapshot.summary or {})
-    return suspect(Evidence(manifest_header=dict(manifest.header.properties), summary=summary))
+    return suspect(WriterMarks(manifest_header=dict(manifest.header.properties), summary=summary))
 
 
 def _with_listing(manifest: Manifest, task: ManifestTask, length: int) -> Manifest:

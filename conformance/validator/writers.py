@@ -31,7 +31,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 import rtoml
 
@@ -180,19 +179,3 @@ def fingerprint(*, header: Mapping[str, str] | None = None, created_by: str | No
     else:
         found = [one for one in known_marks()["data-file"] if one["created_by"] == program(created_by or "")]
     return tuple(dict.fromkeys(name for one in found for name in one["names"]))
-
-
-class Evidence(Protocol):
-    """The marks of the writer of a file."""
-
-    @property
-    def created_by(self) -> str | None: ...
-
-    @property
-    def manifest_header(self) -> Mapping[str, str]: ...
-
-
-def suspect(evidence: Evidence) -> str | None:
-    """Return the name of the probable writer; None if the marks are not known."""
-    names = fingerprint(header=evidence.manifest_header, created_by=evidence.created_by)
-    return " or ".join(names) or None

@@ -122,7 +122,7 @@ def write_header(block_length: int) -> bytes:
     return MAGIC + block_length.to_bytes(4, "little")
 
 
-def read_header(data: ByteSource) -> int:
+def read_block_length(data: ByteSource) -> int:
     """Read the bytes before the first block.
 
     Args:
@@ -391,7 +391,7 @@ def open_stream(source: ByteSource, key: StreamKey, length: int) -> StreamReader
     if len(source) != length:
         message = "the file does not have the trusted length"
         raise spec_error("GCM005", message, found=f"{len(source)} bytes", expected=f"{length} bytes")
-    return StreamReader(source, key, block_layout(length, read_header(source)))
+    return StreamReader(source, key, block_layout(length, read_block_length(source)))
 
 
 def read_stream(source: ByteSource, key: StreamKey, length: int) -> bytes:
@@ -421,7 +421,7 @@ def check_nonces(source: ByteSource) -> None:
         SpecError: GCM006 for a nonce that an earlier block has; GCM001 to GCM003 for a file without header, or of a
             length that no stream has.
     """
-    places = block_layout(len(source), read_header(source))
+    places = block_layout(len(source), read_block_length(source))
     first: dict[bytes, int] = {}
     for index in range(places.blocks):
         start, _ = places.block_range(index)

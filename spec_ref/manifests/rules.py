@@ -41,7 +41,7 @@ class EntryContext:
 
 
 @attrs.frozen
-class BrokenPlace:
+class EntryViolation:
     """How an entry breaks a rule."""
 
     path: str
@@ -51,7 +51,7 @@ class BrokenPlace:
     aspect: str = ""
 
 
-Find: TypeAlias = Callable[[ManifestEntry, EntryContext], BrokenPlace | None]
+Find: TypeAlias = Callable[[ManifestEntry, EntryContext], EntryViolation | None]
 
 
 @attrs.frozen
@@ -89,12 +89,12 @@ class EntryRule:
         )
 
 
-def _same_content(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _same_content(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     allowed = CONTENTS_BY_MANIFEST[context.content]
     if entry.data_file.content in allowed:
         return None
     expected = " or ".join(sorted(content.name for content in allowed))
-    return BrokenPlace(
+    return EntryViolation(
         "/data_file/content",
         "the content of the file does not fit the manifest",
         entry.data_file.content.name,
@@ -102,36 +102,36 @@ def _same_content(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | 
     )
 
 
-def _no_deletes_in_v1(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _no_deletes_in_v1(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     if DELETE_FILES.is_supported(context.version) or entry.data_file.content is FileContent.DATA:
         return None
-    return BrokenPlace(
+    return EntryViolation(
         "/data_file/content", "delete files are not allowed in v1", entry.data_file.content.name, aspect="deletes-in-v1"
     )
 
 
-def _explicit_numbers(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _explicit_numbers(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     if entry.status is EntryStatus.ADDED:
         return None
     for name in ("sequence_number", "file_sequence_number"):
         if getattr(entry, name) is None:
-            return BrokenPlace(
+            return EntryViolation(
                 f"/{name}", f"{name} of an entry that is not added is null", expected="an explicit number"
             )
     return None
 
 
-def _new_file_inherits(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _new_file_inherits(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     if entry.status is not EntryStatus.ADDED or entry.file_sequence_number is None:
         return None
     message = "an added file must inherit its file sequence number"
-    return BrokenPlace("/file_sequence_number", message, entry.file_sequence_number, "null")
+    return EntryViolation("/file_sequence_number", message, entry.file_sequence_number, "null")
 
 
-def _deleted_has_snapshot(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _deleted_has_snapshot(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     if entry.status is not EntryStatus.DELETED or entry.snapshot_id is not None:
         return None
-    return BrokenPlace(
+    return EntryViolation(
         "/snapshot_id",
         "the snapshot id of a deleted entry is null",
         expected="a snapshot id",
@@ -139,35 +139,35 @@ def _deleted_has_snapshot(entry: ManifestEntry, context: EntryContext) -> Broken
     )
 
 
-def _new_file_without_row_id(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _new_file_without_row_id(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     row_id = entry.data_file.first_row_id
     if entry.status is not EntryStatus.ADDED or row_id is None or entry.data_file.content is not FileContent.DATA:
         return None
-    return BrokenPlace("/data_file/first_row_id", "a new file must inherit its first row id", row_id, "null")
+    return EntryViolation("/data_file/first_row_id", "a new file must inherit its first row id", row_id, "null")
 
 
-def _delete_file_without_row_id(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _delete_file_without_row_id(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     row_id = entry.data_file.first_row_id
     if entry.data_file.content is FileContent.DATA or row_id is None:
         return None
-    return BrokenPlace("/data_file/first_row_id", "a delete file must not have a first row id", row_id, "null")
+    return EntryViolation("/data_file/first_row_id", "a delete file must not have a first row id", row_id, "null")
 
 
-def _equality_ids(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _equality_ids(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     equality = entry.data_file.content is FileContent.EQUALITY_DELETES
     ids = entry.data_file.equality_ids
     if equality and not ids:
-        return BrokenPlace(
+        return EntryViolation(
             "/data_file/equality_ids", "the equality ids of an equality delete file are missing", ids, aspect="missing"
         )
     return None
 
 
-def _no_equality_ids(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _no_equality_ids(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     ids = entry.data_file.equality_ids
     if entry.data_file.content is FileContent.EQUALITY_DELETES or ids is None:
         return None
-    return BrokenPlace(
+    return EntryViolation(
         "/data_file/equality_ids",
         "equality ids are only allowed in equality delete files",
         ids,
@@ -176,45 +176,45 @@ def _no_equality_ids(entry: ManifestEntry, context: EntryContext) -> BrokenPlace
     )
 
 
-def _sort_order_of_position_deletes(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _sort_order_of_position_deletes(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     sort_order = entry.data_file.sort_order_id
     if entry.data_file.content is not FileContent.POSITION_DELETES or sort_order is None:
         return None
-    return BrokenPlace(
+    return EntryViolation(
         "/data_file/sort_order_id", "position delete files must not have a sort order", sort_order, "null"
     )
 
 
-def _ascending_offsets(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _ascending_offsets(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     offsets = entry.data_file.split_offsets
     if offsets is None or all(one < other for one, other in itertools.pairwise(offsets)):
         return None
-    return BrokenPlace("/data_file/split_offsets", "the split offsets do not ascend", offsets, aspect="unordered")
+    return EntryViolation("/data_file/split_offsets", "the split offsets do not ascend", offsets, aspect="unordered")
 
 
-def _empty_offsets(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _empty_offsets(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     if entry.data_file.split_offsets != ():
         return None
-    return BrokenPlace("/data_file/split_offsets", "the list of split offsets is empty", (), "null", aspect="empty")
+    return EntryViolation("/data_file/split_offsets", "the list of split offsets is empty", (), "null", aspect="empty")
 
 
 def _not_negative(name: str) -> Find:
-    def find(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+    def find(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
         value = getattr(entry.data_file, name)
         if value is None or value >= 0:
             return None
-        return BrokenPlace(f"/data_file/{name}", f"{name} is negative", value, "0 or more", aspect="negative")
+        return EntryViolation(f"/data_file/{name}", f"{name} is negative", value, "0 or more", aspect="negative")
 
     return find
 
 
 def _counts_not_negative(name: str) -> Find:
-    def find(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+    def find(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
         counts = getattr(entry.data_file, name) or {}
         if not counts or min(counts.values()) >= 0:
             return None
         column = min(counts, key=counts.__getitem__)
-        return BrokenPlace(
+        return EntryViolation(
             f"/data_file/{name}/{column}",
             f"a count of {name} is negative",
             counts[column],
@@ -226,31 +226,33 @@ def _counts_not_negative(name: str) -> Find:
 
 
 def _vector(name: str) -> Find:
-    def find(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+    def find(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
         if not entry.data_file.is_deletion_vector or getattr(entry.data_file, name) is not None:
             return None
-        return BrokenPlace(
+        return EntryViolation(
             f"/data_file/{name}", f"{name} of a deletion vector is missing", expected=f"a {name}", aspect="missing"
         )
 
     return find
 
 
-def _puffin_is_vector(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _puffin_is_vector(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     data_file = entry.data_file
     if data_file.file_format is not FileFormat.PUFFIN or (
         data_file.is_deletion_vector and DELETION_VECTORS.is_supported(context.version)
     ):
         return None
     message = "the format is puffin, but the file is not a deletion vector of v3"
-    return BrokenPlace("/data_file/file_format", message, data_file.file_format.value, aspect="puffin-without-vector")
+    return EntryViolation(
+        "/data_file/file_format", message, data_file.file_format.value, aspect="puffin-without-vector"
+    )
 
 
-def _size_with_offset(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _size_with_offset(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     data_file = entry.data_file
     if data_file.content_offset is None or data_file.content_size_in_bytes is not None:
         return None
-    return BrokenPlace(
+    return EntryViolation(
         "/data_file/content_size_in_bytes",
         "content_size_in_bytes is missing, but content_offset is set",
         expected="a size",
@@ -258,10 +260,10 @@ def _size_with_offset(entry: ManifestEntry, context: EntryContext) -> BrokenPlac
     )
 
 
-def _has_scheme(entry: ManifestEntry, context: EntryContext) -> BrokenPlace | None:
+def _has_scheme(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
     if ":" in entry.data_file.file_path:
         return None
-    return BrokenPlace(
+    return EntryViolation(
         "/data_file/file_path", "the path has no scheme", entry.data_file.file_path, "a full URI", aspect="no-scheme"
     )
 

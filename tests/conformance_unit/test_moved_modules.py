@@ -1,4 +1,4 @@
-"""Documented modules that moved can be imported by their old names, with a warning."""
+"""Documented modules that moved, and renamed members of the adapter SDK, have their old names too, with a warning."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from conformance.core.moved_modules import MOVED, new_name
 
 NEW_NAMES = {
     "conformance.adapters.serve": "conformance.adapter_sdk.serve",
+    "conformance.adapters.documents": "conformance.adapter_sdk.metadata_builders",
+    "conformance.adapters.native": "conformance.adapter_sdk.lenient_values",
     "conformance.pipeline.local": "conformance.table_io.local",
     "conformance.stores.opening": "conformance.table_io.stores.opening",
     "conformance.writing.plans": "conformance.table_io.writing.plans",
@@ -63,3 +65,25 @@ def test_nothing_of_ours_is_imported_by_an_old_name() -> None:
     modules = "conformance.cli, conformance.cli.run, conformance.cli.validate, conformance.cli.matrix, conformance.api"
     done = subprocess.run([sys.executable, "-W", "error", "-c", f"import {modules}"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [
+        ("race_logs", "Writer", "CommitWriter"),
+        ("script_steps", "Writer", "ScriptWriter"),
+        ("sql_predicates", "built", "build_predicate"),
+        ("sql_predicates", "select_of", "select_statement"),
+        ("sql_predicates", "sql_of", "predicate_sql"),
+    ],
+)
+def test_a_renamed_member_of_the_adapter_sdk_is_the_same_by_its_old_name(module: str, old: str, new: str) -> None:
+    sdk = import_module(f"conformance.adapter_sdk.{module}")
+    with pytest.warns(
+        DeprecationWarning, match=rf"adapter_sdk\.{module}\.{old} is deprecated; use .*\.{new}$"
+    ) as warned:
+        found = getattr(sdk, old)
+    assert found is getattr(sdk, new)
+    assert warned[0].filename == __file__
+    with pytest.raises(AttributeError, match="has no attribute 'unknown'"):
+        _ = sdk.unknown

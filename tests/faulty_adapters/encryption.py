@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from conformance.adapter_sdk.serve import Arguments
 from spec_ref.core.errors import SpecError, spec_error
-from spec_ref.encodings.aes_gcm_stream import BLOCK_LENGTH, OVERHEAD, block_aad, read_header
+from spec_ref.encodings.aes_gcm_stream import BLOCK_LENGTH, OVERHEAD, block_aad, read_block_length
 from tests.faulty_adapters import Fault, Operation
 
 Wrong = Callable[[Arguments, Operation], Any]
@@ -38,7 +38,7 @@ def _reads_with(aads: Callable[[bytes, int, int], Iterator[bytes]]) -> Wrong:
             prefix, found = _hexadecimal(args, "aad-prefix"), b""
             if len(data) != int(args["length"]):
                 raise
-            blocks = _blocks(data, read_header(data))
+            blocks = _blocks(data, read_block_length(data))
             for index, block in enumerate(blocks):
                 for aad in aads(prefix, index, len(blocks)):
                     try:
@@ -78,7 +78,7 @@ def _tag_not_verified(args: Arguments, right: Operation) -> Any:
         if refusal.violation.requirement != "GCM007":
             raise
         data, found = _hexadecimal(args, "bytes"), b""
-        for block in _blocks(data, read_header(data)):
+        for block in _blocks(data, read_block_length(data)):
             counter = modes.CTR(block[:12] + b"\x00\x00\x00\x02")
             found += Cipher(algorithms.AES(_hexadecimal(args, "key")), counter).decryptor().update(block[12:-16])
         return {"bytes": found.hex()}

@@ -17,7 +17,7 @@ from conformance.cli import main
 from conformance.core.json_types import Json
 from conformance.properties.errors import NotSupported
 from conformance.properties.harness import Harness
-from conformance.properties.metamorphic import MetamorphicResults, check, property_scripts, replay
+from conformance.properties.metamorphic import MetamorphicResults, check, property_scripts, replay_script
 from conformance.properties.metamorphic_properties import PROPERTIES
 from conformance.properties.searching import search
 from conformance.scripts.model import run_model
@@ -146,10 +146,10 @@ def test_each_law_is_broken_by_a_wrong_writer_and_the_script_is_small(
     text = "\n".join(counterexample.lines("planted"))
     assert counterexample.reason in text
     assert str(counterexample.file) in text
-    prop, script, reason = replay(counterexample.file, adapter("writer", table_write=wrong), adapter("reader"))
+    prop, script, reason = replay_script(counterexample.file, adapter("writer", table_write=wrong), adapter("reader"))
     assert (prop.name, script) == (name, counterexample.script)
     assert reason
-    assert replay(counterexample.file, adapter("writer"), adapter("reader"))[2] == ""
+    assert replay_script(counterexample.file, adapter("writer"), adapter("reader"))[2] == ""
 
 
 def test_row_lineage_is_not_read_beside_a_column_of_its_name(tmp_path: Path) -> None:

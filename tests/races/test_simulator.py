@@ -80,7 +80,7 @@ def test_two_faults_at_once_are_borne() -> None:
 
 def test_a_schedule_replays_as_a_trace() -> None:
     race = Race(2, "metastore", ("append", "rewrite"), ALL_FAULTS, 1)
-    trace, outcome, problems = suites.replay(race, ((0, "step"), (1, "step"), (1, "crash"), (0, "step")))
+    trace, outcome, problems = suites.replay_schedule(race, ((0, "step"), (1, "step"), (1, "crash"), (0, "step")))
     assert outcome == ("committed", "crashed")
     assert problems == ()
     assert trace[0] == "writer 0 (append) reads the pointer"

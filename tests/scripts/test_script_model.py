@@ -8,7 +8,7 @@ import pytest
 
 from conformance.scripts import Append, Create, LeftOpen, Script, ScriptError, parse_script, script_json
 from conformance.scripts.model import ModelTable, ScriptState, run_model
-from conformance.scripts.model_values import comparable_value
+from conformance.scripts.model_values import comparable_literal
 
 ID = {"id": 1, "name": "id", "required": True, "type": "long"}
 P = {"id": 2, "name": "p", "required": False, "type": "string"}
@@ -218,7 +218,7 @@ def test_operations_that_make_no_sense_are_named(operations: list[Any], said: st
 )
 def test_literals_of_other_types_are_named(type_: str, literal: Any) -> None:
     with pytest.raises(ScriptError, match=f"is not a {type_}"):
-        comparable_value(type_, literal)
+        comparable_literal(type_, literal)
 
 
 def test_a_tag_is_not_made_where_its_schema_is_open() -> None:

@@ -17,7 +17,7 @@ from conformance.validator import tolerated
 from conformance.validator.advice import advice
 from conformance.validator.context import Level
 from conformance.validator.finding import with_severity
-from conformance.validator.fingerprints import Evidence, suspect
+from conformance.validator.fingerprints import WriterMarks, suspect
 from conformance.validator.local import Local
 from conformance.validator.readability import Fact, adapters, engines, facts, readers
 from conformance.validator.run import validate
@@ -169,21 +169,21 @@ def test_what_writers_of_parquet_choose_is_tolerated_and_nothing_else_of_the_sam
 @pytest.mark.parametrize(
     ("evidence", "writer"),
     [
-        (Evidence(created_by="parquet-cpp-arrow version 21.0.0"), "Arrow"),
-        (Evidence(created_by="DuckDB version v1.5.5"), "DuckDB"),
+        (WriterMarks(created_by="parquet-cpp-arrow version 21.0.0"), "Arrow"),
+        (WriterMarks(created_by="DuckDB version v1.5.5"), "DuckDB"),
         (
-            Evidence(summary={"iceberg-version": "Apache Iceberg 1.10.2 (commit 1)", "engine-name": "spark"}),
+            WriterMarks(summary={"iceberg-version": "Apache Iceberg 1.10.2 (commit 1)", "engine-name": "spark"}),
             "Iceberg-Java 1.10.2 (spark)",
         ),
-        (Evidence(summary={"iceberg-version": "Apache Iceberg Go v0.7.0"}), "iceberg-go 0.7.0"),
+        (WriterMarks(summary={"iceberg-version": "Apache Iceberg Go v0.7.0"}), "iceberg-go 0.7.0"),
     ],
 )
-def test_writers_are_suspected_by_what_they_leave(evidence: Evidence, writer: str) -> None:
+def test_writers_are_suspected_by_what_they_leave(evidence: WriterMarks, writer: str) -> None:
     assert writer in (suspect(evidence) or "")
 
 
 def test_nobody_is_suspected_without_evidence() -> None:
-    assert suspect(Evidence()) is None
+    assert suspect(WriterMarks()) is None
 
 
 def test_a_tally_does_not_depend_on_order_or_grouping() -> None:

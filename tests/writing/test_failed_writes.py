@@ -323,7 +323,7 @@ def test_appends_never_conflict(tmp_path: Path) -> None:
 def test_files_that_cannot_be_deleted_are_reported(table: WritableTable, monkeypatch: pytest.MonkeyPatch) -> None:
     place = Path(table.metadata.location)
     before = files_in(place)
-    monkeypatch.setattr(files_module, "remove_files", lambda locations: tuple(locations))
+    monkeypatch.setattr(files_module, "delete_existing_files", lambda locations: tuple(locations))
     with pytest.raises(OrphansLeft) as caught:
         append(table, [*rows(10).to_batches(), *pa.table({"id": pa.array([None], pa.int64())}).to_batches()])
     assert isinstance(caught.value.__cause__, SpecError)

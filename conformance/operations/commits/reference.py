@@ -326,7 +326,7 @@ def _table(args: Arguments) -> TableMetadata:
     )
 
 
-def replay(args: Arguments) -> object:
+def replay_log(args: Arguments) -> object:
     """Replay a log of commits with the reference."""
     given = race_logs.given_metadata(args)
     store = MemoryStore()
@@ -344,4 +344,4 @@ def replay(args: Arguments) -> object:
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
     """Return the operations by name."""
-    return {"commit.replay": replay}
+    return {"commit.replay": replay_log}

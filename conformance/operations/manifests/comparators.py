@@ -117,7 +117,7 @@ def _entries(args: Form, form: Form) -> Form:
     return {"header": header, "entries": entries}
 
 
-def manifest_form(args: Form, expected: Form, got: Form) -> Differences:
+def compare_manifests(args: Form, expected: Form, got: Form) -> Differences:
     """Compare the entries of a manifest, or the selected members."""
     return _differences(_entries(args, expected), _entries(args, got))
 
@@ -209,7 +209,7 @@ def _list(args: Form, data: bytes) -> Form:
 
 
 COMPARATORS: dict[str, Comparator] = {
-    "manifest.read": manifest_form,
+    "manifest.read": compare_manifests,
     "manifest.write": written_manifest,
     "manifest.check": unordered(),
     "manifest-list.read": manifest_list_form,

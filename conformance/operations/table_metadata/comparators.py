@@ -135,7 +135,7 @@ def table_form(args: Form, expected: Any, got: Any) -> Differences:
     return _differences(*sides)
 
 
-def table_json(args: Form, expected: Any, got: Any) -> Differences:
+def compare_table_json(args: Form, expected: Any, got: Any) -> Differences:
     """Compare the metadata JSON that a writer produced, or the selected members."""
     sides = (_table(_without_implied(_selected(args, side))) for side in (expected, got))
     return _differences(*sides)
@@ -217,7 +217,7 @@ def evolved_spec(args: Form, expected: Any, got: Any) -> Differences:
 
 COMPARATORS: dict[str, Comparator] = {
     "metadata.read": table_form,
-    "metadata.write": table_json,
+    "metadata.write": compare_table_json,
     "metadata.upgrade": table_form,
     "metadata.check": unordered(),
     "schema.evolve": evolved_schema,

@@ -90,7 +90,7 @@ class NewFiles:
             The files that could not be deleted.
         """
         kept = set(keep)
-        left = remove_files(location for location in self.locations if location not in kept)
+        left = delete_existing_files(location for location in self.locations if location not in kept)
         for directory in reversed(self._directories):
             with suppress(OSError):  # others have files in it
                 os.rmdir(directory)
@@ -107,7 +107,7 @@ def settle(location: str) -> None:
             os.close(descriptor)
 
 
-def remove_files(locations: Iterable[str]) -> tuple[str, ...]:
+def delete_existing_files(locations: Iterable[str]) -> tuple[str, ...]:
     """Delete files that exist; return those that could not be deleted."""
     left = []
     for location in locations:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import attrs
 
 from conformance.table_io.encryption import key_length
-from conformance.table_io.writing.files import files_below, remove_directories, remove_files
+from conformance.table_io.writing.files import delete_existing_files, files_below, remove_directories
 from conformance.table_io.writing.metrics import Modes, metrics_modes
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.errors import spec_error
@@ -235,6 +235,6 @@ def clean_up(plan: WritePlan, keep: Iterable[NewFile] = ()) -> tuple[str, ...]:
     """
     kept = {new.data_file.file_path for new in keep}
     gone = [location for location in files_of_write(plan) if location not in kept]
-    left = remove_files(gone)
+    left = delete_existing_files(gone)
     remove_directories({location.rpartition("/")[0] for location in gone}, plan.location)
     return left

@@ -132,8 +132,8 @@ def _write_files(
 
 
 @attrs.frozen
-class MatchedFile:
-    """A data file with rows that match."""
+class MatchedRecords:
+    """A data file with rows that match, in the record form of `MatchedFile` of `matching`."""
 
     task: FileScanTask
     positions: tuple[int, ...] | None = None
@@ -153,7 +153,7 @@ class Source:
         """Return the data files that may have matching rows, with all their deletes."""
         return list(plan(self.metadata, self.snapshot, where, self._table.reads(), statistics=True, all_deletes=True))
 
-    def matched(self, where: Predicate) -> list[MatchedFile]:
+    def matched(self, where: Predicate) -> list[MatchedRecords]:
         """Return the data files that have matching rows, and the positions of these.
 
         Raises:
@@ -164,13 +164,13 @@ class Source:
         for task in self.tasks(where):
             spec = self.metadata.spec_by_id(task.partition_spec_id)
             if not evaluate_file(predicate, task.data_file, spec).might_fail:
-                found.append(MatchedFile(task))
+                found.append(MatchedRecords(task))
                 continue
             positions = tuple(row.position for row in self._read(task, ()))
             if len(positions) == task.data_file.record_count:
-                found.append(MatchedFile(task))
+                found.append(MatchedRecords(task))
             elif positions:
-                found.append(MatchedFile(task, positions))
+                found.append(MatchedRecords(task, positions))
         return found
 
     def rows(self, task: FileScanTask, names: Sequence[str] | None = None) -> Iterator[tuple[int, Named]]:
@@ -215,7 +215,7 @@ class Source:
 
 def _change_rows(
     source: Source,
-    matched: Sequence[MatchedFile],
+    matched: Sequence[MatchedRecords],
     mode: Mode,
     plan: WritePlan,
     files: NewFiles,
@@ -250,7 +250,7 @@ def _change_rows(
     return pieces, rows
 
 
-def _is_rest(one: MatchedFile, source: Source) -> bool:
+def _is_rest(one: MatchedRecords, source: Source) -> bool:
     """Return whether the matching rows are all remaining rows of a file."""
     assert one.positions is not None
     if any(delete.data_file.equality_ids for delete in one.task.deletes):
@@ -320,7 +320,7 @@ def delete(table: WritableTable, where: Predicate, *, mode: Mode | None = None, 
 
 
 def _deleted_by_equality(
-    source: Source, matched: Sequence[MatchedFile], where: Predicate, plan: WritePlan, files: NewFiles
+    source: Source, matched: Sequence[MatchedRecords], where: Predicate, plan: WritePlan, files: NewFiles
 ) -> Pieces:
     """Make deletes by the columns of the predicate, as every row with the same values matches too."""
     pieces = Pieces()
@@ -416,7 +416,7 @@ def merge(
             partners |= {(path, position): index for position, index in found.items() if index is not None}
             positions = tuple(position for position in found if (path, position) in partners)
             if positions:
-                matched.append(MatchedFile(task, positions))
+                matched.append(MatchedRecords(task, positions))
         mode = by_position(resolve_mode(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
 
