@@ -38,7 +38,7 @@ AREA = 3
 WIDTH = 100
 LABEL = 13
 SHOWN = 20
-"""The most vectors, and deviations, that text lists; JSON has them all."""
+"""The maximum number of vectors, and deviations, that text lists; JSON has them all."""
 
 
 def explain(

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from conformance.core.failures import ExitStatus, UsageError
 
 SHARED = {"README.md": "README.md.txt", "known.toml": "known.toml.txt", "conformance.yml": "conformance.yml.txt"}
-"""What is written for every language, and the template of each."""
+"""The files that are written for every language, and the template of each."""
 
 
 @frozen

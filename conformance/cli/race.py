@@ -92,7 +92,7 @@ def play(
         format_version: The format version of the table: 1, 2 or 3.
         table: The kind of table: metastore or file-system.
         fixture: The table to change, as named by race list.
-        faults: The most faults in one schedule.
+        faults: The maximum number of faults in one schedule.
         kind: Only faults of this kind. May be repeated.
         schedule: Run only this schedule: writers by number, with the fault at the step, as in
             "0 1 1:crash".
@@ -157,7 +157,7 @@ def explore(
         table: Only this kind of table: metastore or file-system. May be repeated.
         suite: Only pairs, triples or readers. May be repeated.
         fixture: Only this table, as named by race list. May be repeated.
-        faults: The most faults in one schedule of a pair.
+        faults: The maximum number of faults in one schedule of a pair.
         thorough: Run every suite on every fixture, with every kind of fault; let three writers crash and lose
             replies; and check the bytes of every file. By default only pairs run on all fixtures, and on all but the
             first one only with crashes and lost replies.
@@ -290,7 +290,7 @@ def stress(
         server_kills: How often the server is killed and started again.
         pauses: How many times a writer is paused, as on a machine that does not respond for a while.
         pause: Seconds for which a writer is paused.
-        commits: The most commits of each process.
+        commits: The maximum number of commits of each process.
         format_version: The format version of the table: 1, 2 or 3.
         seed: The seed of all random choices.
         allow_remote: Allow a catalog on another machine.

@@ -25,7 +25,7 @@ from conformance.runner.targets import REFERENCE, make_limits, target
 from conformance.vectors.golden_tables import materialize_for, own_place
 
 MAX_LINE_SHOWN = 10_000
-"""The most characters of a line of the protocol that are shown."""
+"""The maximum number of characters of a line of the protocol that are shown."""
 
 DEFAULTS = AdapterLimits()
 

@@ -87,7 +87,7 @@ def run(
         results: Write the results to this file as JSON lines.
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take to answer one request.
-        max_in_flight: The most requests that are sent before their answers are read.
+        max_in_flight: The maximum number of requests that are sent before their answers are read.
         jobs: How many implementations to run at the same time.
         second_reader: An implementation, as for --adapter, that also reads every written table that passed. The
             reference decides whether a table passes; differences of the second reader are printed and do not change

@@ -77,8 +77,8 @@ def scenarios(
         adapter: The writer, as for run.
         seed: The seed of the first script; random by default.
         examples: How many scripts to run.
-        operations: The most operations of a script, not counting the first.
-        min_operations: The fewest operations of a script, not counting the first.
+        operations: The maximum number of operations of a script, not counting the first.
+        min_operations: The minimum number of operations of a script, not counting the first.
         versions: Only these format versions. May be repeated.
         exclude: What to leave out of scripts, so that a known failure hides no other: the name of an operation, a mode,
             a file format, a type or a transform; null, nan, zero, nested, required, nested-required, struct-keys,

@@ -70,7 +70,7 @@ _RELEASE = {
     "jdk": "an integer above 0",
     "matrix": f"a list of {' and '.join(ROLES)}",
 }
-"""What a release may say, and what it has to be."""
+"""The members of a release, with the form of each."""
 
 _ENGINE = {
     **_RELEASE,

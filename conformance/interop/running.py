@@ -29,7 +29,7 @@ from conformance.vectors import Vector
 from conformance.vectors.golden_tables import located, own_place
 
 DIFFERENCES = 3
-"""The most differences of a cell that are reported."""
+"""The maximum number of differences of a cell that are reported."""
 
 ReportProgress = Callable[[str, int, int], None]
 

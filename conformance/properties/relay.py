@@ -41,7 +41,7 @@ from conformance.runner.adapter_interface import Adapter
 
 SIZE = Size(operations=10)
 MAX_TRIES = 80
-"""The most smaller relays that are tried for one failure."""
+"""The maximum number of smaller relays that are tried for one failure."""
 
 TABLES_WITHOUT = 2
 """After an operation was unsupported on this many kinds of tables, the engine is not drawn for it again."""

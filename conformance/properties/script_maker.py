@@ -86,13 +86,13 @@ class Size:
 
     columns: int = 4
     rows: int = 4
-    """The most rows of one operation."""
+    """The maximum number of rows of one operation."""
 
     operations: int = 7
-    """The most operations, not counting the first."""
+    """The maximum number of operations, not counting the first."""
 
     min_operations: int = 0
-    """The fewest operations, not counting the first, unless most drawn operations are not valid."""
+    """The minimum number of operations, not counting the first, unless most drawn operations are not valid."""
 
 
 SMALL = Size()

@@ -44,7 +44,7 @@ PARTS = 64
 """The resolution of probabilities."""
 
 MAX_TRIES = 500
-"""The most smaller examples that are tried for one failure."""
+"""The maximum number of smaller examples that are tried for one failure."""
 
 
 @frozen

@@ -14,7 +14,7 @@ from conformance.reports.markdown import code
 from conformance.runner.results import AdapterRun, Result, Run, sparse
 
 MAX_REPORTED = 50
-"""The most changes of one kind that Markdown lists."""
+"""The maximum number of changes of one kind that Markdown lists."""
 
 
 @frozen

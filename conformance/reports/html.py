@@ -24,7 +24,7 @@ from conformance.runner.results import STATUSES, AdapterRun, Result, Run, Second
 from spec_ref.requirements import Contradiction, Requirement, Status, contradictions, register
 
 EXAMPLES = 3
-"""The most failures of a group that are shown."""
+"""The maximum number of failures of a group that are shown."""
 
 LETTERS = {status: status[0] for status in STATUSES} | {"known": "k", "unexpected-pass": "+"}
 """A letter for each status, in the string with the results of an implementation; a space for no result."""

@@ -16,10 +16,10 @@ from conformance.runner.judge import Outcome
 from conformance.runner.results import STATUSES, AdapterRun, Run, SecondReading
 
 MAX_GROUPS = 20
-"""The most groups of failures of each implementation that are shown; the other reports have all."""
+"""The maximum number of groups of failures of each implementation that are shown; the other reports have all."""
 
 EXAMPLES = 3
-"""The most failures of a group that are shown."""
+"""The maximum number of failures of a group that are shown."""
 
 
 def render(run: Run, vectors: Path | None = None) -> str:

@@ -33,7 +33,7 @@ SIGNS = {
 """The sign of each status, and its colour on a terminal."""
 
 WIDTH = 120
-"""The most columns of one table; further adapters follow in a table below it."""
+"""The maximum number of columns of one table; further adapters follow in a table below it."""
 
 MANY = 20
 """With more failures than this, a report shows only examples."""

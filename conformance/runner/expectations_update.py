@@ -26,7 +26,8 @@ TODO = "TODO: why is it wrong, and who is affected?"
 
 HEADING = re.compile(r"(?m)^\[\[deviation\]\]")
 PINNED = 300
-"""The most characters of an answer that an entry states in full; a longer one is only described in `does`."""
+"""The maximum number of characters of an answer that an entry states in full; a longer one is only described in
+`does`."""
 
 
 @frozen

@@ -57,7 +57,7 @@ class AdapterLimits:
     """The factor on the time of the first answer of a process: many engines start with the first request."""
 
     max_in_flight: int = 64
-    """The most requests in flight."""
+    """The maximum number of requests in flight."""
 
     crashes_in_a_row: int = 10
     """After this many crashes without an answer in between, the other requests are not sent."""

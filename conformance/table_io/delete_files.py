@@ -28,16 +28,16 @@ from spec_ref.scan_planning.rows import check_cardinality, check_delete_columns,
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 
 MAX_CACHED_FILES = 256
-"""The most cached delete files, and indexes; the least recently used are dropped."""
+"""The maximum number of cached delete files, and indexes; the least recently used are dropped."""
 
 MAX_CACHED_PARTS = 16
-"""The most cached parts of Puffin files."""
+"""The maximum number of cached parts of Puffin files."""
 
 VECTORS_GAP = 1 << 16
 """Vectors of one Puffin file with at most so many bytes between them are read by one request."""
 
 VECTORS_BYTES = 8 << 20
-"""The most bytes of vectors that are read by one request, unless one vector has more."""
+"""The maximum number of bytes of vectors that are read by one request, unless one vector has more."""
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ from spec_ref.expressions.predicates import FALSE, TRUE, Predicate
 from spec_ref.schemas.schema import Schema
 
 MAX_TEXT = 100_000
-"""The most characters of a filter."""
+"""The maximum number of characters of a filter."""
 
 _COMPARED: dict[type[exp.Expr], Callable[[ColumnReference, Any], Any]] = {
     exp.LT: ColumnReference.__lt__,

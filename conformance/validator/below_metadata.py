@@ -47,7 +47,8 @@ from conformance.validator.totals import check_totals
 from spec_ref.checks.findings import Tally
 
 FILES_AT_ONCE = 64
-"""The most files of one task of a small manifest; fewer at level rows if they have many rows, which emit facts."""
+"""The maximum number of files of one task of a small manifest; fewer at level rows if they have many rows, which emit
+facts."""
 
 FILES_AT_ONCE_ON_STORES = 256
 """The files of one task at level files on a store, where requests for files of different tasks do not overlap."""

@@ -86,7 +86,7 @@ _COUNTED_AS = {
     FileContent.POSITION_DELETES: "position_deletes",
     FileContent.EQUALITY_DELETES: "equality_deletes",
 }
-"""What the rows of a file are in the summary of a snapshot."""
+"""The name, in the summary of a snapshot, of the rows of each kind of file."""
 
 
 def _attributed(

@@ -17,7 +17,7 @@ MMAP_THRESHOLD = 32 << 20
 """The largest block in bytes that is allocated on the heap; the maximum that glibc allows."""
 
 TRIM_THRESHOLD = 256 << 20
-"""The most free bytes at the end of the heap that the process does not return to the system."""
+"""The maximum number of free bytes at the end of the heap that the process does not return to the system."""
 
 
 def keep_freed_memory() -> None:

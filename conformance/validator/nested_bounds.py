@@ -27,7 +27,7 @@ from spec_ref.single_value.geo_bounds import GeoPoint
 from spec_ref.single_value.variant_values import check_within
 
 MAX_FINDINGS = 100
-"""The most problems of a column that are kept."""
+"""The maximum number of problems of a column that are kept."""
 
 _DIMENSIONS = "xyzm"
 

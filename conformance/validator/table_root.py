@@ -43,7 +43,7 @@ FIRST_BYTES = 1 << 10
 """How many decompressed bytes are enough to recognise a JSON object."""
 
 MAX_DIGITS = 18
-"""The most digits of a version; the hint of a file-system table contains only the number."""
+"""The maximum number of digits of a version; the hint of a file-system table contains only the number."""
 
 _NO_DOCUMENT = frozenset({"TMD029", "TMD030"})
 

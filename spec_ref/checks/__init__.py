@@ -25,7 +25,7 @@ LEVELS = ("metadata", "manifests", "files", "rows", "diff")
 """The depth of a check; those of ``diff`` compare two versions of one table."""
 
 SCOPES = ("field", "document", "file", "several files")
-"""What a check reads together."""
+"""The parts of a table that a check reads together."""
 
 _SEVERITIES = {
     RequirementLevel.MUST: Severity.ERROR,

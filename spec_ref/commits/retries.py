@@ -8,10 +8,10 @@ from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve, record
 
 LONG_DIGITS = 19
-"""The most digits of a long."""
+"""The maximum number of digits of a long."""
 
 RETRY_DIGITS = 12
-"""The most digits of a number of retries, or of a time in milliseconds."""
+"""The maximum number of digits of a number of retries, or of a time in milliseconds."""
 
 
 @record

@@ -18,11 +18,11 @@ from immutabledict import immutabledict
 from spec_ref.core.versions import FormatVersion
 
 MAX_REPR_LENGTH = 120
-"""The most characters of a found value in a message; hostile files have long ones."""
+"""The maximum number of characters of a found value in a message; hostile files have long ones."""
 
 
 MAX_REPR_ITEMS = 1000
-"""The most items of a found value, at all levels, that are formatted; otherwise they are only counted."""
+"""The maximum number of items of a found value, at all levels, that are formatted; otherwise they are only counted."""
 
 
 def abbreviated_repr(value: Any) -> str:

@@ -29,14 +29,14 @@ DAMAGED = (IndexError, TypeError, zlib.error, cramjam.DecompressionError, lz4.bl
 """What libraries raise for damaged bytes."""
 
 MAX_METADATA = 1 << 24
-"""The most bytes of the footer and all stripe footers together, after decompression; stripes may refer to the same
-bytes repeatedly."""
+"""The maximum number of bytes of the footer and all stripe footers together, after decompression; stripes may refer
+to the same bytes repeatedly."""
 
 MAX_CHUNKS = 1 << 12
-"""The most chunks in which they are compressed."""
+"""The maximum number of chunks in which they are compressed."""
 
 MAX_CHUNK = 1 << 24
-"""The most bytes of one chunk; its length has 23 bits, and compression block sizes are smaller."""
+"""The maximum number of bytes of one chunk; its length has 23 bits, and compression block sizes are smaller."""
 
 
 @record

@@ -18,11 +18,11 @@ MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
 MAX_FOOTER = 1 << 28
 MAX_VALUES = 1 << 20
-"""The most numbers, texts, lists and structs that are read for a schema; one of fifty thousand columns has half as
-many."""
+"""The maximum number of numbers, texts, lists and structs that are read for a schema; one of fifty thousand columns
+has half as many."""
 
 MAX_DEPTH = 100
-"""The most levels of groups in a schema, and of structs in a footer."""
+"""The maximum number of levels of groups in a schema, and of structs in a footer."""
 
 PHYSICAL_TYPES = ("boolean", "int32", "int64", "int96", "float", "double", "byte_array", "fixed_len_byte_array")
 REPETITIONS = ("required", "optional", "repeated")

@@ -195,13 +195,13 @@ VARIANT = VariantType()
 
 
 def signed_zeros(value: Any) -> Any:
-    """Make of a default value what is compared, so that -0.0 and 0.0 differ: rows that are filled in keep the sign.
+    """Convert a default to a form that distinguishes -0.0 from 0.0, as the rows that it fills keep the sign.
 
     Args:
         value: a value of any type, or None.
 
     Returns:
-        What is equal for equal defaults only.
+        A value that equals that of another default only if the defaults are equal.
     """
     if isinstance(value, float):
         return value, math.copysign(1, value)

@@ -19,7 +19,7 @@ from spec_ref.schemas.reserved_field_ids import BY_NAME
 FILE_PATH = NestedField(BY_NAME["file_path"].id, "file_path", required=True, type=STRING)
 POS = NestedField(BY_NAME["pos"].id, "pos", required=True, type=LONG)
 POSITION_DELETE_FIELDS = (FILE_PATH, POS)
-"""What is read of a position delete file (DEL013)."""
+"""The columns that are read of a position delete file (DEL013)."""
 
 
 def deleted_positions(rows: Iterable[tuple[str, int]], path: str) -> frozenset[int]:

@@ -17,15 +17,15 @@ from spec_ref.core.errors import spec_error
 from spec_ref.json.places import find_error_place
 
 MAX_DEPTH = 180
-"""The most levels of arrays and objects. A schema level takes three of them; no engine writes schemas sixty levels
-deep."""
+"""The maximum number of levels of arrays and objects. A schema level takes three of them; no engine writes schemas
+sixty levels deep."""
 
 MAX_BYTES = 1 << 30
 """The largest size of a document after decompression, in bytes."""
 
 MAX_VALUES = 1 << 23
-"""The most values of a document, which take about 100 bytes each; a table of a hundred thousand snapshots has half
-as many."""
+"""The maximum number of values of a document, which take about 100 bytes each; a table of a hundred thousand
+snapshots has half as many."""
 
 COUNTED = 1 << 24
 """The size in bytes from which on the values of a document are counted before it is parsed; smaller ones cannot have

@@ -104,7 +104,7 @@ def wrong_type(kind_name: str, requirement: str, value: Any) -> SpecError:
 
 
 _FAULTS_OF_VALUES = {"wrong-type": "has the wrong type", "unknown-value": "has an unknown value"}
-"""What is wrong with a whole value, by the aspect of the violation."""
+"""The error of a whole value, by the aspect of the violation."""
 
 
 def name_member(violation: Violation, name: str, path: str = "") -> Violation:

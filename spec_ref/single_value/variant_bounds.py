@@ -58,7 +58,7 @@ _WRITTEN: dict[str, PhysicalType] = {
     "binary": PhysicalType.BINARY,
     "uuid": PhysicalType.UUID,
 }
-"""What a bound of each kind of type is written as; boolean depends on the value too, and decimal on the precision."""
+"""The physical type of a bound of each kind of type; boolean depends on the value too, and decimal on the precision."""
 
 _READ: dict[PhysicalType, Type] = {
     **{physical: PLAIN_PRIMITIVES[name] for name, physical in _WRITTEN.items()},

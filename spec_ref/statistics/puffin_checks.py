@@ -78,8 +78,8 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
 
 
 MAX_CHECKED_BYTES = 1 << 30
-"""The most bytes that all checked blobs may hold together after decompression; many descriptions may name the same
-bytes."""
+"""The maximum number of bytes that all checked blobs may hold together after decompression; many descriptions may
+name the same bytes."""
 
 
 def _nothing(_blob: BlobMetadata, _contents: bytes) -> None:

@@ -27,7 +27,7 @@ SEED_HASH = 0x93CC
 MAX_THETA = (1 << 63) - 1
 DEFAULT_K = 4096
 MAX_HASHES = 1 << 26
-"""The most hashes of a sketch of the library, whose nominal size is at most 2**26."""
+"""The maximum number of hashes of a sketch of the library, whose nominal size is at most 2**26."""
 
 _SERIAL_VERSION = 3
 _COMPACT_FAMILY = 3

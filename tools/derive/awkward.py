@@ -59,7 +59,7 @@ DECIMALS: list[Row] = [
 ]
 DATES: list[Row] = [
     ("date-before-the-epoch", "date", "1969-12-31", "day -1"),
-    ("date-leap-day", "date", "2000-02-29", "2000 is a leap year, for 400 divides it"),
+    ("date-leap-day", "date", "2000-02-29", "2000 is a leap year, because 400 divides it"),
     ("date-first-year", "date", "0001-01-01", ""),
     ("date-before-1", "date", "0000-12-31", "the year before 1"),
     ("date-last-year", "date", "9999-12-31", ""),
@@ -74,7 +74,7 @@ TIMES: list[Row] = [
 ]
 MOMENTS: list[tuple[str, str, str]] = [
     ("before-the-epoch", "1969-12-31T23:59:59.999999", "-1 us"),
-    ("leap-day", "2000-02-29T23:59:59.999999", "2000 is a leap year, for 400 divides it"),
+    ("leap-day", "2000-02-29T23:59:59.999999", "2000 is a leap year, because 400 divides it"),
     ("first-year", "0001-01-01T00:00:00.000000", ""),
     ("before-1", "0000-12-31T23:59:59.999999", "the year before 1"),
     ("last-year", "9999-12-31T23:59:59.999999", ""),
@@ -85,7 +85,7 @@ MOMENTS: list[tuple[str, str, str]] = [
 NANOSECONDS: list[tuple[str, str, str]] = [
     ("before-the-epoch", "1969-12-31T23:59:59.999999999", "-1 ns"),
     ("one-nanosecond", "1970-01-01T00:00:00.000000001", ""),
-    ("leap-day", "2000-02-29T23:59:59.999999999", "2000 is a leap year, for 400 divides it"),
+    ("leap-day", "2000-02-29T23:59:59.999999999", "2000 is a leap year, because 400 divides it"),
     ("max", "2262-04-11T23:47:16.854775807", "the largest long"),
     ("min", "1677-09-21T00:12:43.145224192", "the smallest long"),
 ]
@@ -103,7 +103,7 @@ STRINGS: list[Row] = [
     ("string-blank-at-start", "string", " a", "blanks are not trimmed"),
     ("string-blank-at-end", "string", "a ", "blanks are not trimmed"),
     ("string-blanks-alone", "string", "  ", "a text of blanks is not the empty text"),
-    ("string-nul", "string", "a\x00b", "a NUL ends nothing"),
+    ("string-nul", "string", "a\x00b", "a NUL does not end a string"),
     ("string-double-quote", "string", '"', "a quote of JSON"),
     ("string-single-quote", "string", "it's", "a quote of SQL"),
     ("string-backslash", "string", "a\\n", "a backslash and the letter n"),

@@ -201,7 +201,7 @@ def references() -> Iterator[Vector]:
         ("TMD021",),
         {"/refs": DROP},
         {"refs": MAIN},
-        "the main branch is there where refs is not",
+        "the main branch exists even where refs is missing",
     )
     yield _read(
         "main-implied-null",
@@ -209,7 +209,7 @@ def references() -> Iterator[Vector]:
         ("TMD021",),
         {"/refs": None},
         {"refs": MAIN},
-        "the main branch is there where refs is null",
+        "the main branch exists even where refs is null",
     )
     yield _read(
         "main-implied-empty",
@@ -217,7 +217,7 @@ def references() -> Iterator[Vector]:
         ("TMD021",),
         {"/refs": {}},
         {"refs": MAIN},
-        "the main branch is there where refs is empty",
+        "the main branch exists even where refs is empty",
     )
     yield _read(
         "main-implied-beside-tags",
@@ -225,7 +225,7 @@ def references() -> Iterator[Vector]:
         ("TMD021",),
         {"/refs/main": DROP},
         {"refs": {**MAIN, "test": {"snapshot-id": str(FIRST), "type": "tag"}}},
-        "the main branch is there where refs has others only",
+        "the main branch exists even where refs has only others",
     )
     names = ("a/b", "a.b", "\u00e9\u4e2d", " ", "Main")
     yield _read(

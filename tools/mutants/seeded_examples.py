@@ -13,7 +13,7 @@ from conformance.properties.tables import TableCase, draw_case
 from conformance.properties.values import Chance
 
 ATTEMPTS = 5
-"""The most scripts that are generated for one seed until one ends with operations of the property."""
+"""The maximum number of scripts that are generated for one seed until one ends with operations of the property."""
 
 
 def make_case(seed: int, exclude: frozenset[str] = frozenset()) -> TableCase:

@@ -259,7 +259,7 @@ def _way(came: dict[State, tuple[State, str] | None], state: State) -> list[str]
 
 
 def describe(step: Step, state: State | None = None, writer: int = 0, version: int = NONE) -> str:
-    """A step in words.
+    """Describe a step in words.
 
     Args:
         step: the step.
@@ -268,7 +268,7 @@ def describe(step: Step, state: State | None = None, writer: int = 0, version: i
         version: the version that is read or written.
 
     Returns:
-        The words.
+        The description.
     """
     named = "" if version == NONE else f" file {version}"
     own = "its file" if state is None else f"file {state.new[writer]}"

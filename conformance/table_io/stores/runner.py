@@ -33,7 +33,8 @@ from spec_ref.table_metadata.metadata import TableMetadata
 __all__ = ["Store", "commit", "load", "run"]
 
 MAX_CACHED_FILES = 64
-"""The most cached files: the content of a file never changes, except for the metadata of file-system tables."""
+"""The maximum number of cached files: the content of a file never changes, except for the metadata of file-system
+tables."""
 
 T = TypeVar("T")
 

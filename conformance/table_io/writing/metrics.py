@@ -31,7 +31,7 @@ DEFAULT = "write.metadata.metrics.default"
 COLUMN_PREFIX = "write.metadata.metrics.column."
 MAX_INFERRED_COLUMNS = "write.metadata.metrics.max-inferred-column-defaults"
 COLUMNS = 100
-"""The most columns with metrics by default; tables may have thousands of columns."""
+"""The maximum number of columns with metrics by default; tables may have thousands of columns."""
 
 MODES = {"none": NO_METRICS, "counts": COUNTS, "full": FULL}
 """The modes by name, except ``truncate(16)`` of any width."""

@@ -47,19 +47,20 @@ CHUNK_ROWS = 1 << 20
 
 CHUNK_BYTES = 128 << 20
 GROUP_ROWS = 1 << 20
-"""The most rows of a row group."""
+"""The maximum number of rows of a row group."""
 
 GROUP_BYTES = 128 << 20
-"""The most bytes of a row group, in memory."""
+"""The maximum number of bytes of a row group, in memory."""
 
 BUFFERED_BYTES = 384 << 20
-"""The most bytes that all partitions buffer before the largest ones are written."""
+"""The maximum number of bytes that all partitions buffer before the largest ones are written."""
 
 OPEN_FILES = 200
-"""The most partitions with an open file; beyond that, a file is finished each time that a partition is written."""
+"""The maximum number of partitions with an open file; beyond that, a file is finished each time that a partition is
+written."""
 
 WAITING = 4
-"""The most queued pieces of work of each thread."""
+"""The maximum number of queued pieces of work of each thread."""
 
 
 def to_batches(rows: Rows) -> Iterator[pa.RecordBatch]:

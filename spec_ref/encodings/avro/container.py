@@ -35,14 +35,14 @@ MAX_COMPRESSION_OVERHEAD = 2
 """The compressed bytes of a block are at most this many times the limit of its decompressed bytes."""
 
 DEFLATE_RATIO = 1032
-"""The most bytes that one byte of deflate can produce, because its longest match takes two bits and produces 258
-bytes."""
+"""The maximum number of bytes that one byte of deflate can produce, because its longest match takes two bits and
+produces 258 bytes."""
 
 INFLATE_BUFFER = 1 << 14
 """The least size in bytes of the buffer for the decompression of a block."""
 
 XZ_MEMORY = 128 << 20
-"""The most bytes of memory for the decompression of xz; the highest level of compression needs 65 MiB."""
+"""The maximum number of bytes of memory for the decompression of xz; the highest level of compression needs 65 MiB."""
 
 Data: TypeAlias = bytes | bytearray | memoryview
 
@@ -52,15 +52,15 @@ class ContainerLimits:
     """The limits for an untrusted file."""
 
     header_bytes: int = 64 << 20
-    """The most bytes of all metadata together."""
+    """The maximum number of bytes of all metadata together."""
 
     header_entries: int = 10_000
 
     block_bytes: int = 128 << 20
-    """The most bytes of one block after decompression."""
+    """The maximum number of bytes of one block after decompression."""
 
     total_bytes: int = 2 << 30
-    """The most bytes of all blocks together after decompression."""
+    """The maximum number of bytes of all blocks together after decompression."""
 
 
 LIMITS = ContainerLimits()

@@ -34,7 +34,7 @@ Decoder: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """Reads the value at an offset of a buffer; returns it with the offset after it."""
 
 MAX_EMPTY_ITEMS = 1 << 20
-"""The most items of an array whose items take no bytes, because nothing else bounds their number."""
+"""The maximum number of items of an array whose items take no bytes, because nothing else bounds their number."""
 
 FLOAT = struct.Struct("<f")
 """A float in Avro's order of bytes."""

@@ -18,8 +18,8 @@ from spec_ref.core.records import record
 from spec_ref.encodings.zstandard import zstd
 
 MAX_CONTENT = 1 << 28
-"""The most bytes that content may have after decompression: a frame of a few kilobytes can claim, and produce,
-gigabytes."""
+"""The maximum number of bytes that content may have after decompression: a frame of a few kilobytes can claim, and
+produce, gigabytes."""
 
 WINDOW_LOG_MAX = 28
 """The largest Zstandard window that memory is allocated for, as a power of two: that of `MAX_CONTENT`."""

@@ -162,7 +162,7 @@ class _ValueReader:
             case 0:
                 return self.primitive(header, start + 1, end)
             case 1:
-                self.fill(start + 1, header, end, "a short string")
+                self.fill(start + 1, header, end, "the short string")
                 return VariantPrimitive(PhysicalType.STRING, self.text(start + 1, end))
             case 2:
                 return self.object(header, start, end, depth)
@@ -170,7 +170,7 @@ class _ValueReader:
 
     def fill(self, start: int, size: int, end: int, what: str) -> None:
         if start + size != end:
-            raise self.error(f"{what} takes {size} bytes, but only {end - start} are left", start)
+            raise self.error(f"the length of {what} is {size} bytes, and the value has {end - start}", start)
 
     def text(self, start: int, end: int) -> str:
         try:
@@ -182,7 +182,7 @@ class _ValueReader:
         if type_id > PhysicalType.UUID:
             raise self.error(f"primitive type {type_id} is unknown", start - 1, "a type id of 0 to 20")
         physical = PhysicalType(type_id)
-        what = f"a {physical.name.lower()}"
+        what = f"the {physical.name.lower()}"
         if physical in CONSTANTS:
             self.fill(start, 0, end, what)
             return VariantPrimitive(physical, CONSTANTS[physical])
@@ -204,7 +204,7 @@ class _ValueReader:
         return VariantPrimitive(physical, self.text(start + 4, end) if is_text else self.data[start + 4 : end])
 
     def decimal(self, physical: PhysicalType, start: int, end: int) -> VariantPrimitive:
-        self.fill(start, 1 + DECIMAL_BYTES[physical], end, f"a {physical.name.lower()}")
+        self.fill(start, 1 + DECIMAL_BYTES[physical], end, f"the {physical.name.lower()}")
         scale = self.data[start]
         if scale > MAX_SCALE:
             raise self.error(f"the scale of a decimal is {scale}", start, "0 to 38")

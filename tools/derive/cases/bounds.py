@@ -148,7 +148,7 @@ def _chosen() -> list[tuple[str, str, Any, str]]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The suite, a topic a file."""
+    """Yield the suite, one file per topic."""
     yield bounds_file(
         "encode",
         "bound.encode",

@@ -165,7 +165,7 @@ def _frames() -> Iterator[tuple[str, str, bytes, str]]:
 def _vectors() -> Iterator[tuple[str, str, bytes, str]]:
     one, other = bitmap([(0, array([1]))]), bitmap([(0, array([2]))])
     yield "no-count", "PUF019", b"", "the number of bitmaps is missing"
-    yield "count-more", "PUF019", vector([(0, one)], count=2), "two bitmaps are counted and one is there"
+    yield "count-more", "PUF019", vector([(0, one)], count=2), "the count of bitmaps is 2, and one follows"
     yield "count-less", "PUF019", vector([(0, one), (1, other)], count=1), "a bitmap follows the last that is counted"
     yield "count-absurd", "PUF019", vector([(0, one)], count=1 << 62), "more bitmaps than any file can hold"
     yield "count-negative", "PUF019", vector([(0, one)], count=(1 << 64) - 1), "the number has all bits set"
@@ -183,21 +183,21 @@ def _vectors() -> Iterator[tuple[str, str, bytes, str]]:
     bitmaps: list[tuple[str, bytes, str]] = [
         ("cookie", bitmap([(0, array([1]))], cookie=12345), "the cookie is not known"),
         ("cut", one[:-1], "the last byte of the container is missing"),
-        ("containers-more", bitmap([(0, array([1]))], count=2), "two containers are counted and one is there"),
+        ("containers-more", bitmap([(0, array([1]))], count=2), "the count of containers is 2, and one follows"),
         ("containers-absurd", bitmap([(0, array([1]))], count=(1 << 32) - 1), "over 65536 containers"),
         ("containers-descend", bitmap([(1, array([1])), (0, array([2]))]), "the keys of containers do not ascend"),
         ("container-twice", bitmap([(1, array([1])), (1, array([2]))]), "the key of a container is listed twice"),
         ("array-descends", bitmap([(0, array([5, 3]))]), "the values of an array do not ascend"),
         ("array-twice", bitmap([(0, array([3, 3]))]), "a value is listed twice, so the cardinality is wrong"),
-        ("array-short", bitmap([(0, array([1, 2], cardinality=3))]), "three values are counted and two are there"),
-        ("array-long", bitmap([(0, array([1, 2], cardinality=1))]), "one value is counted and two are there"),
+        ("array-short", bitmap([(0, array([1, 2], cardinality=3))]), "the cardinality is 3, and two values follow"),
+        ("array-long", bitmap([(0, array([1, 2], cardinality=1))]), "the cardinality is 1, and two values follow"),
         ("bitset-cardinality", bitmap([(0, bitset(range(5000), cardinality=5001))]), "5001 are counted, 5000 are set"),
         ("bitset-small", bitmap([(0, bitset([1, 2]))]), "bits where up to 4096 values are an array"),
         ("run-cardinality", bitmap([(0, runs([(0, 9)], cardinality=11))]), "11 are counted, the run has 10"),
         ("run-over-end", bitmap([(0, runs([(65530, 65540)]))]), "the run leaves its container"),
         ("runs-overlap", bitmap([(0, runs([(0, 9), (5, 12)]))]), "the runs overlap"),
         ("runs-descend", bitmap([(0, runs([(20, 29), (0, 9)]))]), "the runs do not ascend"),
-        ("runs-more", bitmap([(0, runs([(0, 9)], count=2))]), "two runs are counted and one is there"),
+        ("runs-more", bitmap([(0, runs([(0, 9)], count=2))]), "the count of runs is 2, and one follows"),
         ("runs-none", bitmap([(0, runs([], cardinality=1))]), "a container without runs"),
     ]
     for name, data, note in bitmaps:

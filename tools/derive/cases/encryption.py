@@ -120,7 +120,7 @@ def _refused() -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], str]]:
     swapped = THREE[: ENDS[0]] + THREE[ENDS[1] : ENDS[2]] + THREE[ENDS[0] : ENDS[1]] + THREE[ENDS[2] :]
     yield "swapped", ("GCM004", "GCM007"), _args(swapped), "the first two blocks are swapped"
     twice = THREE[: ENDS[1]] + THREE[ENDS[0] : ENDS[1]] + THREE[ENDS[2] :]
-    yield "twice", ("GCM004", "GCM007"), _args(twice), "the second block is the first once more"
+    yield "twice", ("GCM004", "GCM007"), _args(twice), "the second block repeats the first"
     without = THREE[: ENDS[1]] + THREE[ENDS[2] :]
     yield "left-out", ("GCM004", "GCM007"), _args(without), "the second block was taken out"
     yield "cut", ("GCM005",), _args(THREE[: ENDS[2]], length=ENDS[3]), "the last block was cut off"

@@ -199,7 +199,7 @@ STRINGS: list[Row] = [
     ("string-space", "string", " ", None, ""),
     ("string-e-acute-composed", "string", "\u00e9", None, "two bytes C3 A9; no normalisation"),
     ("string-e-acute-combining", "string", "e\u0301", None, "three bytes; not equal to the composed letter"),
-    ("string-hiragana", "string", "\u30a4\u30ed\u30cf\u30cb", None, "three bytes a character"),
+    ("string-hiragana", "string", "\u30a4\u30ed\u30cf\u30cb", None, "three bytes per character"),
     (
         "string-astral-money-bag",
         "string",

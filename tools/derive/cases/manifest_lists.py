@@ -404,7 +404,7 @@ def writes() -> Iterator[Vector]:
         3,
         deletes,
         [deletes[0], {**deletes[1], "first_row_id": 50}],
-        "a delete manifest gets none and takes none",
+        "a delete manifest gets no row ids, and uses none up",
         first_row_id="50",
     )
     old = [

@@ -266,7 +266,7 @@ def _overflows() -> list[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """Yield the suite, a topic a file."""
+    """Yield the suite, one file per topic."""
 
     def file(topic: str, section: str, vectors: list[Vector]) -> VectorFile:
         return VectorFile(f"transforms/{topic}.json", "transform", section, tuple(vectors))

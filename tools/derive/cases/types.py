@@ -317,7 +317,7 @@ def _split(topic: str, vectors: list[Vector]) -> Iterator[VectorFile]:
 
 
 def files() -> Iterator[VectorFile]:
-    """Yield the suite, a topic a file."""
+    """Yield the suite, one file per topic."""
     strings = [
         Vector(f"type-{name.replace('_', '-')}", ("JSC003", "JSC004"), {"type": name}, ok(name), TABLE)
         for name in PLAIN

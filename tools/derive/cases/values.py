@@ -165,11 +165,11 @@ EXPANDED_YEARS: list[Value] = [
 STRINGS: list[Value] = [
     ("string-iceberg", "string", "iceberg", ""),
     ("string-empty", "string", "", "no bytes"),
-    ("string-nul", "string", "a\x00b", "a NUL ends nothing"),
+    ("string-nul", "string", "a\x00b", "a NUL does not end a string"),
     ("string-quote-backslash", "string", '"\\\n\t', ""),
     ("string-e-acute-composed", "string", "\u00e9", "no normalisation"),
     ("string-e-acute-combining", "string", "e\u0301", "no normalisation"),
-    ("string-katakana", "string", "\u30a4\u30ed\u30cf\u30cb", "three bytes a character"),
+    ("string-katakana", "string", "\u30a4\u30ed\u30cf\u30cb", "three bytes per character"),
     ("string-money-bag", "string", "\U0001f4b0", "four bytes, no surrogates"),
     ("string-d7ff", "string", "\ud7ff", ""),
     ("string-e000", "string", "\ue000", ""),
