@@ -20,6 +20,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -39,9 +40,7 @@ with lazy_imports():
 
 
 INDEX = "index.json"
-
-RELOCATION_VERSION = 2
-"""The version of the relocation code: tables that an older version relocated are written again."""
+RELOCATION = Path(__file__).parent / "relocation"
 
 
 def table_names(source: Path | None = None) -> list[str]:
@@ -239,10 +238,15 @@ def _made_file(place: Path, name: str) -> Path:
 
 
 def _digest(place: Path, files: dict[str, str]) -> str:
-    """Return a digest of the inputs from which a relocated table is made."""
-    return hashlib.sha256(
-        json.dumps([RELOCATION_VERSION, absolute_location(place), files], sort_keys=True).encode()
-    ).hexdigest()
+    """Return a digest of the inputs from which a relocated table is made, of which the relocating code is one."""
+    inputs = [_relocating_code(), absolute_location(place), files]
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _relocating_code() -> str:
+    """Return a digest of the code that relocates tables: a table that different code made is made again."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(RELOCATION.glob("*.py")))).hexdigest()
 
 
 def _has(table: Path, files: Mapping[str, str | None]) -> bool:

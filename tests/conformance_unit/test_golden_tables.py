@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from conformance.core.failures import UsageError
 from conformance.operations.registry import OPERATIONS
-from conformance.vectors import Vector
+from conformance.vectors import Vector, golden_tables
 from conformance.vectors.golden_tables import (
     FOLDER,
     PLACE,
@@ -69,6 +70,22 @@ def test_a_table_that_is_there_is_left_alone(source: Path, place: Path) -> None:
     before = (place / "one").stat().st_ino
     materialize(["one"], source, place)
     assert (place / "one").stat().st_ino == before
+
+
+def test_a_table_that_different_code_relocated_is_replaced(
+    source: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    materialize(["one"], source, place)
+    before = (place / "one").stat().st_ino
+    changed = shutil.copytree(golden_tables.RELOCATION, tmp_path / "relocation")
+    (changed / "documents.py").write_text("# changed\n")
+    monkeypatch.setattr(golden_tables, "RELOCATION", changed)
+    golden_tables._relocating_code.cache_clear()
+    try:
+        materialize(["one"], source, place)
+    finally:
+        golden_tables._relocating_code.cache_clear()
+    assert (place / "one").stat().st_ino != before
 
 
 @pytest.mark.parametrize("change", ["bytes", "more", "less", "link"])
