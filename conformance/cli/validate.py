@@ -224,7 +224,7 @@ def _outcome(
     interrupted = not report.complete and report.reason is None
     reason = last if interrupted and budget.is_over else report.reason
     remaining, known = accepted.applied(attrs.evolve(report, location=names[-1], reason=reason))
-    unselected = len(report.findings) - len(remaining.findings) - len(known)
+    unselected = sum(not accepted.selects(finding) for finding in report.findings)
     seconds = time.monotonic() - started
     return rendering.ValidationResult(
         names[-1], remaining, None, known, unselected, seconds, accepted.fail_on, interrupted

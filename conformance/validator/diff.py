@@ -12,6 +12,7 @@ import attrs
 
 from conformance.core.time_budget import FILE_SECONDS
 from conformance.validator.finding import finding
+from conformance.validator.one_cause import without_consequences
 from conformance.validator.run import Snapshots, TableReport, read_root
 from conformance.validator.table_root import Unreadable, normalize_location
 from spec_ref.checks.findings import Finding, Tally
@@ -55,9 +56,10 @@ def compare(
     """
     before, after = _read(old, file_seconds), _read(new, file_seconds)
     report = check(after[0], Snapshots("since", before[1].current_snapshot_id))
-    tally = Tally(report.findings)
+    tally = Tally(report.all_findings)
     tally.add(forbidden_changes(before[1], after[1], before[0], after[0]))
-    return attrs.evolve(report, findings=tally.findings())
+    found = tally.findings()
+    return attrs.evolve(report, findings=without_consequences(found), all_findings=found)
 
 
 def _read(location: str, file_seconds: float) -> tuple[str, TableMetadata]:

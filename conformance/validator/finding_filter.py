@@ -13,6 +13,7 @@ import attrs
 from conformance.core.failures import UsageError
 from conformance.rules import find_check, registry, retired
 from conformance.rules.old_messages import check_by_message
+from conformance.validator.one_cause import without_consequences
 from conformance.validator.run import TableReport
 from conformance.validator.table_root import normalize_location
 from spec_ref.checks.findings import Finding, Severity
@@ -43,22 +44,25 @@ class FindingFilter:
 
         Returns:
             The report with the selected findings that the baseline does not accept, and the accepted findings.
+            What follows from a finding that is not selected is one of them.
         """
         reported: list[Finding] = []
         accepted: list[Finding] = []
         table = _table(report.location)
         counts: Counter[str] = Counter()
-        for finding in report.findings:
+        selected = without_consequences(filter(self.selects, report.all_findings))
+        for finding in selected:
             counts[finding.check] += finding.count
-        for finding in report.findings:
-            unread = finding.requirement in UNREAD and finding.severity is Severity.ERROR
-            if self.select and not _is_named(finding, self.select) and not unread:
-                continue
-            if _is_named(finding, self.ignore):
-                continue
+        for finding in selected:
             known = self.baseline.get((table, finding.check), 0)
             (accepted if counts[finding.check] <= known else reported).append(finding)
         return attrs.evolve(report, findings=tuple(reported)), tuple(accepted)
+
+    def selects(self, finding: Finding) -> bool:
+        """Return whether a finding is selected, and not ignored."""
+        unread = finding.requirement in UNREAD and finding.severity is Severity.ERROR
+        asked = not self.select or unread or _is_named(finding, self.select)
+        return asked and not _is_named(finding, self.ignore)
 
     def fails(self, report: TableReport) -> bool:
         """Return whether a report, as `applied` returns it, has a finding that fails."""

@@ -98,31 +98,24 @@ _KEYS: Mapping[Near, Callable[[Violation], Hashable]] = {
 }
 
 
-def without_consequences(
-    findings: Iterable[Finding], miscounts: Mapping[tuple[str, str], int] | None = None
-) -> tuple[Finding, ...]:
+def without_consequences(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Leave out the findings, or the places of them, that follow from another finding.
 
     A finding is left out only for a cause that is as severe, so that the exit status stays as it is.
 
     Args:
         findings: the findings of a table, one for each check, with examples of their places.
-        miscounts: by how many rows the entries of a manifest miscount their files, by the place of the count of rows in
-            the manifest list. A list with the right count is accepted.
 
     Returns:
         The others, in the same order.
     """
     found = tuple(findings)
-    return tuple(left for one in found for left in _left(one, found, miscounts or {}))
+    return tuple(left for one in found for left in _left(one, found))
 
 
-def _left(finding: Finding, findings: Iterable[Finding], miscounts: Mapping[tuple[str, str], int]) -> Iterator[Finding]:
+def _left(finding: Finding, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the finding with the places that do not follow from others; nothing if there are none."""
     places, several = finding.places, finding.count
-    if finding.check in _ROW_COUNTS and several == len(places):
-        places = tuple(place for place in places if not _counts_rows_right(place, miscounts))
-        several = len(places)
     for row in FOLLOWS:
         if finding.check not in row.checks:
             continue
@@ -132,8 +125,30 @@ def _left(finding: Finding, findings: Iterable[Finding], miscounts: Mapping[tupl
         rest = tuple(place for place in places if key(place) not in near)
         if several == len(places) or (not rest and sum(one.count for one in causes) >= several):
             places, several = rest, len(rest)
+    yield from _at(finding, places, several)
+
+
+def _at(finding: Finding, places: tuple[Violation, ...], count: int) -> Iterator[Finding]:
     if places:
-        yield evolve(finding, violation=places[0], count=several, examples=places if several > 1 else ())
+        yield evolve(finding, violation=places[0], count=count, examples=places if count > 1 else ())
+
+
+def without_right_counts(findings: Iterable[Finding], miscounts: Mapping[tuple[str, str], int]) -> tuple[Finding, ...]:
+    """Leave out that a manifest list has the rows of the files, where the entries of the manifest do not.
+
+    Args:
+        findings: the findings of a table, one for each check, with examples of their places.
+        miscounts: by how many rows the entries of a manifest miscount their files, by the place of the count of rows in
+            the manifest list.
+    """
+    left: list[Finding] = []
+    for finding in findings:
+        if finding.check in _ROW_COUNTS and finding.count == len(finding.places):
+            places = tuple(place for place in finding.places if not _counts_rows_right(place, miscounts))
+            left.extend(_at(finding, places, len(places)))
+        else:
+            left.append(finding)
+    return tuple(left)
 
 
 def _counts_rows_right(place: Violation, miscounts: Mapping[tuple[str, str], int]) -> bool:

@@ -13,7 +13,7 @@ from conformance.table_io.file_access import read_bytes
 from conformance.table_io.tables import metadata_location
 from conformance.validator.backend import Backend, StageStopped
 from conformance.validator.context import Context, Level
-from conformance.validator.one_cause import without_consequences
+from conformance.validator.one_cause import without_consequences, without_right_counts
 from conformance.validator.readability import required_features
 from conformance.validator.stall_timeout import within
 from conformance.validator.table_root import (
@@ -112,6 +112,9 @@ class TableReport:
     findings: tuple[Finding, ...]
     """One for each cause, most severe first."""
 
+    all_findings: tuple[Finding, ...]
+    """Those that only follow from another one as well: they count if the other one is not selected."""
+
     format_version: int | None = None
     snapshots: tuple[int, ...] = ()
     """The ids of the snapshots that were checked."""
@@ -172,6 +175,7 @@ def validate(
             root,
             Level.METADATA,
             without_consequences(tally.findings()),
+            tally.findings(),
             claimed_version(data),
             complete=refused is None,
             reason=refused,
@@ -185,6 +189,7 @@ def validate(
             root,
             level,
             without_consequences(tally.findings()),
+            tally.findings(),
             int(metadata.format_version),
             chosen,
             features=features,
@@ -206,11 +211,13 @@ def validate(
     except (StageStopped, NotExamined) as error:
         complete, reason = False, error.reason if isinstance(error, StageStopped) else str(error)
     tally.add(deep.tally.findings())
+    found = without_right_counts(tally.findings(), deep.miscounts())
     return TableReport(
         location,
         root,
         level,
-        without_consequences(tally.findings(), deep.miscounts()),
+        without_consequences(found),
+        found,
         int(metadata.format_version),
         chosen,
         deep.manifests,

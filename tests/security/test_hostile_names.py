@@ -172,9 +172,7 @@ def report() -> TableReport:
         requirement="TMD001", message=HOSTILE, path=HOSTILE, found=HOSTILE, expected=HOSTILE, file=HOSTILE
     )
     finding = Finding(violation=place, severity=Severity.ERROR, examples=(place,), writer=HOSTILE, advice=HOSTILE)
-    return TableReport(
-        location=HOSTILE, metadata_location=HOSTILE, level=Level.METADATA, findings=(finding,), writers=(HOSTILE,)
-    )
+    return TableReport(HOSTILE, HOSTILE, Level.METADATA, (finding,), (finding,), writers=(HOSTILE,))
 
 
 def test_reports_of_tables_are_json_and_xml_without_control_characters(report: TableReport) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from conformance.rules import registry
 from conformance.validator.context import Level
+from conformance.validator.finding_filter import finding_filter
 from conformance.validator.one_cause import FOLLOWS, without_consequences
 from conformance.validator.run import Snapshots
 from conformance.vectors.golden_tables import materialize
@@ -240,3 +241,18 @@ def test_a_milder_cause_and_places_elsewhere_leave_a_finding_as_it_is() -> None:
     assert without_consequences([cause, *many]) == (cause, *many)
     causes = Tally(found("MLS004", "mismatch", f"/{number}/manifest_length") for number in range(9)).findings()
     assert without_consequences([*causes, *many]) == causes
+
+
+@pytest.mark.parametrize("chosen", ["select", "ignore"])
+def test_a_finding_whose_cause_is_not_selected_is_reported(chosen: str, tmp_path: Path) -> None:
+    cause, consequence = "manifest-file-min-sequence-number-too-high", "manifest-file-min-sequence-number-mismatch"
+    bench = Workbench(DATA, tmp_path)
+    _pinned(bench)
+    bench.data.listed["min_sequence_number"] += 1
+    report = bench.validate(Level.MANIFESTS, Snapshots("all"))
+    select, ignore = ((consequence,), ()) if chosen == "select" else ((), (cause,))
+    selected, accepted = finding_filter(select, ignore, "error", None).applied(report)
+    assert consequence not in {one.check for one in report.findings}
+    assert consequence in {one.check for one in selected.findings}
+    assert cause not in {one.check for one in selected.findings}
+    assert not accepted

@@ -199,7 +199,7 @@ def test_messages_do_not_part_what_one_check_finds(reworded: random.Random) -> N
 
 
 def accepted(findings: list[Finding], *select: str, ignore: tuple[str, ...] = ()) -> list[str]:
-    report = TableReport("file:/t", "file:/t/m", Level.FILES, tuple(findings))
+    report = TableReport("file:/t", "file:/t/m", Level.FILES, tuple(findings), tuple(findings))
     found, _ = finding_filter(select, ignore, "error", None).applied(report)
     return [one.check for one in found.findings]
 
@@ -258,7 +258,7 @@ def test_a_baseline_of_the_version_before_is_still_one(tmp_path: Path) -> None:
     other = finding("DFL005", "another sentence", file="f", aspect="negative")
     for count, left in ((2, 0), (3, 1)):
         found = Tally([*places[:count], other]).findings()
-        report = TableReport("file:/t", "file:/t/m", Level.FILES, found)
+        report = TableReport("file:/t", "file:/t/m", Level.FILES, found, found)
         reported, _ = finding_filter((), (), "error", known).applied(report)
         assert [one.check for one in reported.findings if one.violation.aspect == "mismatch"] == (
             ["data-file-record-count-mismatch"] * left
@@ -268,7 +268,7 @@ def test_a_baseline_of_the_version_before_is_still_one(tmp_path: Path) -> None:
 
 def test_reports_name_the_check(tmp_path: Path) -> None:
     one = finding("MLS004", "any", file="f", aspect="mismatch")
-    outcome = ValidationResult("file:/t", TableReport("file:/t", "file:/t/m", Level.FILES, (one,)))
+    outcome = ValidationResult("file:/t", TableReport("file:/t", "file:/t/m", Level.FILES, (one,), (one,)))
     for text in (
         rendering.as_json([outcome]),
         rendering.as_lines([outcome]),

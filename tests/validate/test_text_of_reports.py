@@ -28,7 +28,7 @@ from spec_ref.table_metadata.checks import check_metadata
 
 def outcome(*findings: Finding) -> ValidationResult:
     return ValidationResult(
-        "t", TableReport("t", "t/metadata/v1.metadata.json", Level.FILES, findings, format_version=2)
+        "t", TableReport("t", "t/metadata/v1.metadata.json", Level.FILES, findings, findings, format_version=2)
     )
 
 
