@@ -1,6 +1,6 @@
 //! Operations on rows: scans of a metadata file, their plans and the Arrow batches that they read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -15,8 +15,8 @@ use iceberg::TableIdent;
 use iceberg::expr::{Predicate, Reference};
 use iceberg::io::FileIO;
 use iceberg::scan::{FileScanTask, TableScan};
-use iceberg::spec::{DataFileFormat, Datum, FormatVersion, Literal, PrimitiveType, Schema, Type};
-use iceberg::table::StaticTable;
+use iceberg::spec::{DataFileFormat, Datum, FormatVersion, Literal, ManifestContentType, PrimitiveType, Schema, Type};
+use iceberg::table::{StaticTable, Table};
 use serde_json::{Map, Value, json};
 
 use crate::kernels::{column_type, datum_of};
@@ -135,16 +135,32 @@ pub fn plan(args: &Value) -> Answer {
     Ok(json!({"files": files}))
 }
 
+/// The scan's delete files that are not Parquet: tasks do not say the format, and names need not.
+async fn other_delete_files(table: &Table, scan: &TableScan) -> Result<HashSet<String>, Refusal> {
+    let mut paths = HashSet::new();
+    let Some(snapshot) = scan.snapshot() else { return Ok(paths) };
+    let list = table.manifest_list_reader(snapshot).load().await?;
+    for manifest in list.entries().iter().filter(|one| one.content == ManifestContentType::Deletes) {
+        for entry in manifest.load_manifest(table.file_io()).await?.entries() {
+            if entry.file_format() != DataFileFormat::Parquet {
+                paths.insert(entry.file_path().to_string());
+            }
+        }
+    }
+    Ok(paths)
+}
+
 pub fn read(args: &Value) -> Answer {
     let mut types = HashMap::new();
     for (name, json) in args["types"].as_object().into_iter().flatten() {
         types.insert(name.clone(), column_type(json)?);
     }
     let batches: Vec<RecordBatch> = block_on(async {
-        let scan = scan(args, &load(args).await?)?;
+        let table = load(args).await?;
+        let scan = scan(args, &table)?;
+        let unreadable = other_delete_files(&table.into_table(), &scan).await?;
         for task in tasks(&scan).await? {
-            let parquet = |path: &str| path.ends_with(".parquet");
-            let deletes = task.deletes.iter().all(|delete| parquet(&delete.file_path));
+            let deletes = task.deletes.iter().all(|delete| !unreadable.contains(&delete.file_path));
             if task.data_file_format != DataFileFormat::Parquet || !deletes {
                 return unsupported("the library reads no files but Parquet");
             }
