@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from conformance import vectors
 from conformance.core.failures import ExitStatus, UsageError, suggestion
 from conformance.core.spec_links import section_link
-from conformance.rules import find_checks, registry, retired
+from conformance.rules import find_checks, registry, retired_check_ids
 from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, DeviationKind
 from conformance.runner.results import Case, sparse
@@ -285,8 +285,8 @@ def find_requirement(code: str) -> Requirement:
     rules = register()
     by_name = {name.lower(): rule for rule in rules.values() for name in (rule.slug, rule.code)}
     found = by_name.get(code.lower())
-    if found is None and code.lower() in retired():
-        raise UsageError(f"the check {code} is retired: {retired()[code.lower()]}")
+    if found is None and code.lower() in retired_check_ids():
+        raise UsageError(f"the check {code} is retired: {retired_check_ids()[code.lower()]}")
     if found is None:
         names = [name for rule in rules.values() for name in (rule.code[:AREA], rule.code, rule.slug)]
         ids = [vector.id for vector in vectors.load(vectors.shipped())]

@@ -20,7 +20,7 @@ from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
 from conformance.runner.process import AdapterLimits
-from conformance.runner.targets import make_limits, named
+from conformance.runner.targets import find_targets, make_limits
 
 with lazy_imports():
     from conformance.properties import relay as relay_property
@@ -92,7 +92,7 @@ def relay(
     elif expect != "none":
         known = relay_known.load_known(Path(expect))
     first = random.randrange(2**31) if seed is None else seed
-    targets = named(adapter, make_limits(start_timeout, timeout))
+    targets = find_targets(adapter, make_limits(start_timeout, timeout))
     with ExitStack() as stack:
         engines = {}
         for one in targets:

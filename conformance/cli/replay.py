@@ -16,7 +16,7 @@ from conformance.core.json_text import dump_json, shorten
 from conformance.operations.protocol import Answer
 from conformance.reports.evidence import evidence
 from conformance.runner.adapter_interface import Request
-from conformance.runner.execution import difference_json, undeclared
+from conformance.runner.execution import difference_json, undeclared_operations
 from conformance.runner.judge import Outcome, Verdict, judge_answer
 from conformance.runner.process import AdapterLimits, Process
 from conformance.runner.results import AdapterRun, Case, Result, sparse
@@ -63,7 +63,7 @@ def replay(
             started = opened.start()
         except NotExamined as error:
             raise NotExamined(f"{chosen.name}: not run: {error}") from None
-        answer: Answer | None = undeclared(started, vector)
+        answer: Answer | None = undeclared_operations(started, vector)
         stderr = ""
         if answer is None:
             answer = golden.answer(next(opened.ask([Request(vector.operation.name, golden.request(vector.args))])))

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from conformance.core.failures import ExitStatus, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.reports import outputs, rendered, write_reports
+from conformance.reports import outputs, render_report, write_reports
 from conformance.runner import results
 from conformance.runner.results import Run
 
@@ -48,14 +48,14 @@ def report(
     runs = [results.read(path) for path in files]
     if diff:
         return _difference(runs, format)
-    whole = runs[0] if len(runs) == 1 else results.combined(runs, [str(path) for path in files])
+    whole = runs[0] if len(runs) == 1 else results.combine_runs(runs, [str(path) for path in files])
     tables = None if matrix is None else _tables(matrix)
     if report:
         write_reports(whole, outputs(report), tables=tables)
     elif format == "terminal":
         write_reports(whole, ())
     else:
-        sys.stdout.write(rendered(format, whole, tables=tables))
+        sys.stdout.write(render_report(format, whole, tables=tables))
     return ExitStatus.CONFORMANT
 
 

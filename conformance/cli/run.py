@@ -26,7 +26,7 @@ from conformance.runner.execution import RunPlan, execute
 from conformance.runner.expectations import Expectations
 from conformance.runner.process import AdapterLimits
 from conformance.runner.results import RESULTS, ResultsWriter, Run
-from conformance.runner.targets import REFERENCE, all_engines, engine_labels, make_limits, named, not_ready
+from conformance.runner.targets import REFERENCE, all_engines, engine_labels, find_targets, make_limits, not_ready
 from conformance.vectors import Selection
 from conformance.version import tool_version
 
@@ -126,9 +126,9 @@ def run(
     else:
         expected = Expectations() if expect is None else expectations.load_deviations(expect, ids)
     names_given = list(adapter) or [REFERENCE]
-    targets = named(names_given, limits)
+    targets = find_targets(names_given, limits)
     if all_engines_:
-        targets = named(list(dict.fromkeys([REFERENCE, *adapter])), limits)
+        targets = find_targets(list(dict.fromkeys([REFERENCE, *adapter])), limits)
         targets += [one for one in all_engines(limits, latest=latest) if one.name not in adapter]
     if not chosen:
         raise NothingSelected(f"none of the {len(every)} vectors in {folder} is selected")
@@ -140,7 +140,7 @@ def run(
         "vectors": {"folder": str(folder), "on_disk": on_disk, "selected": len(chosen)},
         **({"expectations": expected.file} if expect is not None else {}),
     }
-    (reader,) = named([second_reader], limits) if second_reader is not None else (None,)
+    (reader,) = find_targets([second_reader], limits) if second_reader is not None else (None,)
     plan = RunPlan(tuple(targets), chosen, expected, most, jobs)
     if reader is not None:
         plan = evolve(plan, second_reader=reader, second_readings=second_reading.second_readings)

@@ -15,7 +15,7 @@ import attrs
 from cyclopts import Parameter
 
 from conformance.cli.progress import ReportProgress, progress
-from conformance.core.colours import coloured, plain
+from conformance.core.colours import add_colour, plain
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
@@ -286,7 +286,7 @@ def _write(
     if format == "text":
         environ = os.environ
         wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
-        paint = coloured if wanted and output is None else plain
+        paint = add_colour if wanted and output is None else plain
         text = "".join(f"{line}\n" for line in rendering.as_text(outcomes, paint, verbose=verbose, brief=brief))
     else:
         text = _RENDER[format](outcomes)

@@ -47,9 +47,9 @@ def import_(
     """
     if not re.fullmatch("[0-9a-f]{7,40}", commit):
         raise UsageError(f"--commit {commit}: expected 7 to 40 lower-case hexadecimal digits")
-    documents = interchange.imported(checkout, commit)
+    documents = interchange.import_cases(checkout, commit)
     return _written(
-        interchange.write_vectors, folder, documents, interchange.counted(documents.values(), "vectors"), format
+        interchange.write_vectors, folder, documents, interchange.count_cases(documents.values(), "vectors"), format
     )
 
 
@@ -61,9 +61,9 @@ def export_(folder: Annotated[Path, Parameter(name="FOLDER")], /, *, format: Lit
         folder: The folder to write table-spec/SURFACE/DIRECTORY/cases.json to.
         format: Text for people, or JSON.
     """
-    documents = interchange.exported(vectors.load(vectors.shipped()))
+    documents = interchange.export_cases(vectors.load(vectors.shipped()))
     return _written(
-        interchange.write_cases, folder, documents, interchange.counted(documents.values(), "cases"), format
+        interchange.write_cases, folder, documents, interchange.count_cases(documents.values(), "cases"), format
     )
 
 

@@ -14,6 +14,6 @@ def plain(text: str, _colour: str) -> str:
     return text
 
 
-def coloured(text: str, colour: str) -> str:
+def add_colour(text: str, colour: str) -> str:
     """Return text in a colour of the terminal."""
     return f"\033[{colour}m{text}\033[0m"

@@ -21,12 +21,12 @@ from conformance.interop.known import KnownOutcome, apply_known
 from conformance.interop.producing import write_tables
 from conformance.operations.protocol import Answer, Started
 from conformance.runner.adapter_interface import Adapter, Request
-from conformance.runner.execution import Target, difference_json, undeclared
+from conformance.runner.execution import Target, difference_json, undeclared_operations
 from conformance.runner.expectations import Expectations
 from conformance.runner.judge import judge_answer
 from conformance.runner.results import Result, Run
 from conformance.vectors import Vector
-from conformance.vectors.golden_tables import located, own_place
+from conformance.vectors.golden_tables import golden_location, own_place
 
 DIFFERENCES = 3
 """The maximum number of differences of a cell that are reported."""
@@ -258,8 +258,8 @@ def _asked(
 
 def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[Answer]:
     """Yield the answers in order; operations that the adapter does not declare are not requested."""
-    missing = [undeclared(started, vector) for vector in vectors]
-    golden = located(own_place())
+    missing = [undeclared_operations(started, vector) for vector in vectors]
+    golden = golden_location(own_place())
     answers = adapter.ask(
         Request(vector.operation.name, golden.request(vector.args))
         for vector, unsupported in zip(vectors, missing, strict=True)

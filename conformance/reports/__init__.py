@@ -89,16 +89,16 @@ def write_reports(
     """
     for output in asked:
         if output.path is not None:
-            write_output("--report", output.path, rendered(output.kind, run, vectors, tables))
+            write_output("--report", output.path, render_report(output.kind, run, vectors, tables))
     to_stdout = next((output for output in asked if output.path is None), None)
     if to_stdout is None or to_stdout.kind == "terminal":
         _terminal(run, vectors, sys.stdout, detail)
     else:
-        sys.stdout.write(rendered(to_stdout.kind, run, vectors, tables))
+        sys.stdout.write(render_report(to_stdout.kind, run, vectors, tables))
         _terminal(run, vectors, sys.stderr, detail)
 
 
-def rendered(kind: str, run: Run, vectors: Path | None = None, tables: Tables | None = None) -> str:
+def render_report(kind: str, run: Run, vectors: Path | None = None, tables: Tables | None = None) -> str:
     """Render a report of a kind."""
     if kind == "html":
         return html.render(run, vectors, tables)

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from conformance.core.colours import Paint, coloured, plain
+from conformance.core.colours import Paint, add_colour, plain
 from conformance.core.counts import plural
 from conformance.core.terminal_sanitizer import in_document, one_line
 from conformance.interop.cells import Cell, MadeTable, Matrix, TableOutcome
@@ -27,10 +27,10 @@ SIGNS = {
 
 
 def show(matrix: Matrix, stream: TextIO) -> None:
-    """Write the report to a stream, in colour if the stream supports it."""
+    """Write the report to a stream, in add_colour if the stream supports it."""
     environ = os.environ
     wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
-    text = "".join(f"{one_line(line)}\n" for line in lines(matrix, coloured if wanted else plain))
+    text = "".join(f"{one_line(line)}\n" for line in lines(matrix, add_colour if wanted else plain))
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from conformance.core.colours import Paint, coloured, plain
+from conformance.core.colours import Paint, add_colour, plain
 from conformance.core.counts import plural
 from conformance.core.json_text import dump_json
 from conformance.core.terminal_sanitizer import in_document, one_line
@@ -59,7 +59,7 @@ def show(run: Run, vectors: Path | None, stream: TextIO, detail: Detail = Detail
     """Write the report to a stream, in colour depending on NO_COLOR, FORCE_COLOR, and whether it is a terminal."""
     environ = os.environ
     wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
-    text = "".join(f"{one_line(line)}\n" for line in lines(run, vectors, coloured if wanted else plain, detail))
+    text = "".join(f"{one_line(line)}\n" for line in lines(run, vectors, add_colour if wanted else plain, detail))
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()

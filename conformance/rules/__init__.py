@@ -28,7 +28,7 @@ def registry() -> Mapping[str, Check]:
 
 
 @functools.cache
-def retired() -> Mapping[str, str]:
+def retired_check_ids() -> Mapping[str, str]:
     """Return the ids of checks that were removed because they could never find anything, each with the reason."""
     text = Path(__file__).with_name("retired.toml").read_text(encoding="utf-8")
     return {check: row["reason"] for row in rtoml.loads(text)["retired"] for check in row["checks"]}

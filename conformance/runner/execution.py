@@ -237,7 +237,7 @@ def answers(
     adapter: Adapter, started: Started, vectors: Sequence[Vector], golden: Located
 ) -> Iterator[tuple[Vector, Answer]]:
     """Yield each vector with its answer, in order. Operations and versions that the adapter lacks are not requested."""
-    missing = [undeclared(started, vector) for vector in vectors]
+    missing = [undeclared_operations(started, vector) for vector in vectors]
     asked = (
         Request(vector.operation.name, golden.request(vector.args))
         for vector, unsupported in zip(vectors, missing, strict=True)
@@ -253,7 +253,7 @@ def answers(
         raise HarnessFault(f"{adapter.name} has more answers than requests")
 
 
-def undeclared(started: Started, vector: Vector) -> Unsupported | None:
+def undeclared_operations(started: Started, vector: Vector) -> Unsupported | None:
     """Return why a vector need not be run: the adapter did not declare its operation or version in ``start``."""
     if vector.operation.name not in started.operations:
         return Unsupported(f"the operation {vector.operation.name} (not declared)")

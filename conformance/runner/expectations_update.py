@@ -103,7 +103,7 @@ def update_expectations(path: Path, run: Run, ids: Collection[str]) -> Expectati
             removed += 1
     carried = list(new.carried([entry.deviation for entry in entries]))
     fresh = list(new.fresh())
-    pieces += [written(deviation) for deviation in (*carried, *fresh)]
+    pieces += [write_entry(deviation) for deviation in (*carried, *fresh)]
     whole = "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip()) + "\n"
     deviations = read_deviations(path, whole)
     todo = sum(deviation.reason.startswith("TODO") for deviation in deviations)
@@ -114,7 +114,7 @@ def _split(text: str, deviations: Sequence[Deviation]) -> tuple[str, list[Deviat
     """Split a file into the text before the first entry, and the entries with their comments."""
     starts = [match.start() for match in HEADING.finditer(text)]
     if len(starts) != len(deviations):  # the entries are in another notation of TOML, or a string contains a heading
-        return "", [DeviationText(deviation, written(deviation)) for deviation in deviations]
+        return "", [DeviationText(deviation, write_entry(deviation)) for deviation in deviations]
     if not deviations:
         return text, []
     begins = [_comments_before(text, start) for start in starts]
@@ -147,7 +147,7 @@ def _without(entry: DeviationText, vectors: tuple[str, ...]) -> str:
     except ValueError:
         rows = []
     right = len(rows) == 1 and tuple(rows[0]["vectors"]) == vectors
-    return text if right else written(evolve(entry.deviation, vectors=vectors))
+    return text if right else write_entry(evolve(entry.deviation, vectors=vectors))
 
 
 @frozen
@@ -246,7 +246,7 @@ def _failure_kind(result: Result) -> str:
     return f"refuses ({kind})" if kind else "answers differently"
 
 
-def written(deviation: Deviation) -> str:
+def write_entry(deviation: Deviation) -> str:
     """Return an entry as TOML."""
     lines = ["[[deviation]]"]
     if deviation.id:

@@ -378,7 +378,7 @@ def _take(run: Run, message: dict[str, Any]) -> None:
             run.complete, run.exit_status = message["complete"], message["exit_status"]
 
 
-def combined(runs: Sequence[Run], names: Sequence[str]) -> Run:
+def combine_runs(runs: Sequence[Run], names: Sequence[str]) -> Run:
     """Combine several runs for one report.
 
     Raises:

@@ -87,7 +87,7 @@ def engine_labels() -> list[str]:
     return [engine.label for engine in engine_catalog.catalog().engines]
 
 
-def named(names: Sequence[str], limits: AdapterLimits) -> list[Target]:
+def find_targets(names: Sequence[str], limits: AdapterLimits) -> list[Target]:
     """Return the targets of several names.
 
     Raises:

@@ -171,7 +171,7 @@ def read_as(type_: Json, written: Json, value: Json) -> Json:
     if value is None:
         return None
     if not isinstance(type_, dict):
-        return promoted(type_, written, value)
+        return promote_literal(type_, written, value)
     match type_["type"]:
         case "struct":
             return read_fields(type_["fields"], written["fields"], value)
@@ -183,7 +183,7 @@ def read_as(type_: Json, written: Json, value: Json) -> Json:
     }
 
 
-def promoted(type_: str, written: Json, value: Json) -> Json:
+def promote_literal(type_: str, written: Json, value: Json) -> Json:
     """Convert a primitive value to a promoted type, as a literal."""
     if type_ == "long":
         return str(value)

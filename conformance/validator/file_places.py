@@ -46,7 +46,7 @@ class EntryPlace:
         return f"/{self.number}/data_file/{attribute}"
 
 
-def encrypted(place: EntryPlace, reason: str = "") -> Finding:
+def encrypted_file_finding(place: EntryPlace, reason: str = "") -> Finding:
     """Return the finding for an encrypted file that was not opened."""
     message = "the file is encrypted, and was not opened"
     return finding(
@@ -71,7 +71,7 @@ def not_read(place: EntryPlace, error: FileAccessError) -> Finding:
     )
 
 
-def damaged(place: EntryPlace, problem: Violation) -> Iterator[Finding]:
+def damaged_file_findings(place: EntryPlace, problem: Violation) -> Iterator[Finding]:
     """Yield the findings for a file that cannot be opened; a wrong size shows that it is cut off or another file."""
     location = place.data_file.file_path
     yield with_severity(attrs.evolve(problem, file=location))

@@ -14,7 +14,13 @@ from conformance.validator.context import Context, FilesTask, Level
 from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.deleted_positions import targets
 from conformance.validator.file_columns import column_findings
-from conformance.validator.file_places import EntryPlace, damaged, encrypted, not_read, wrong_size
+from conformance.validator.file_places import (
+    EntryPlace,
+    damaged_file_findings,
+    encrypted_file_finding,
+    not_read,
+    wrong_size,
+)
 from conformance.validator.finding import finding, from_violations
 from conformance.validator.fingerprints import WriterMarks, suspect
 from conformance.validator.manifests import open_manifest, probable_writer
@@ -181,7 +187,7 @@ def check_file(
     data_file = place.data_file
     location = data_file.file_path
     if data_file.key_metadata is not None and not context.decrypts:
-        return [encrypted(place)], None
+        return [encrypted_file_finding(place)], None
     if data_file.is_deletion_vector:
         found = list(vector_findings(context, place, facts, ahead))
         return found, suspect(WriterMarks(created_by=puffin_writer(data_file))) or ""
@@ -194,11 +200,11 @@ def check_file(
             data_file.key_metadata,
         )
     except UnsupportedEncryption as error:
-        return [encrypted(place, error.reason)], None
+        return [encrypted_file_finding(place, error.reason)], None
     except FileAccessError as error:
         return [not_read(place, error)], None
     except SpecError as error:
-        return list(damaged(place, error.violation)), None
+        return list(damaged_file_findings(place, error.violation)), None
     writer: str | None = suspect(WriterMarks(created_by=opened.created_by)) or ""
     found = list(_described(place, opened))
     found += from_violations(opened.unreadable, file=location)
@@ -212,7 +218,7 @@ def check_file(
             if error.violation.aspect == BEYOND_NANOSECONDS:
                 found += _beyond_us(location)
             else:
-                found += damaged(place, error.violation)
+                found += damaged_file_findings(place, error.violation)
                 if error.violation.requirement == _DAMAGED[data_file.file_format]:
                     writer = None
         except FileAccessError as error:

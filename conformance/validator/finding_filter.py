@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from conformance.core.failures import UsageError
-from conformance.rules import find_check, registry, retired
+from conformance.rules import find_check, registry, retired_check_ids
 from conformance.rules.old_messages import check_by_message
 from conformance.validator.one_cause import without_consequences
 from conformance.validator.run import TableReport
@@ -112,7 +112,7 @@ def _names(option: str, asked: Sequence[str]) -> tuple[str, ...]:
     """Return ids of checks in lower case, codes and starts of codes in upper case."""
     found = []
     for name in (name for text in asked for name in text.split(",") if name):
-        if name.lower() in registry() or name.lower() in retired():
+        if name.lower() in registry() or name.lower() in retired_check_ids():
             found.append(name.lower())
         elif any(code.startswith(name.upper()) for code in register()):
             found.append(name.upper())

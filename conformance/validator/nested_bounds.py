@@ -32,7 +32,7 @@ MAX_FINDINGS = 100
 _DIMENSIONS = "xyzm"
 
 
-def decoded(type_: Type, data: bytes | None) -> Any:
+def decode_nested_bound(type_: Type, data: bytes | None) -> Any:
     """Decode a bound; None if there is none, or if it is not of the type, which the rules over entries report."""
     try:
         return None if data is None else decode_bound(type_, data)
@@ -45,7 +45,7 @@ class Beyond:
 
     def __init__(self, type_: Type, lower: bytes | None, upper: bytes | None) -> None:
         self.type = type_
-        self.lower, self.upper = decoded(type_, lower), decoded(type_, upper)
+        self.lower, self.upper = decode_nested_bound(type_, lower), decode_nested_bound(type_, upper)
         self.row = 0
         self.problems: dict[tuple[str, str], Violation] = {}
         """The first problem for each code and place."""

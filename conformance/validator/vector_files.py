@@ -13,7 +13,13 @@ from conformance.table_io.encryption import UnsupportedEncryption, decrypt_check
 from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context
-from conformance.validator.file_places import EntryPlace, damaged, encrypted, not_read, wrong_size
+from conformance.validator.file_places import (
+    EntryPlace,
+    damaged_file_findings,
+    encrypted_file_finding,
+    not_read,
+    wrong_size,
+)
 from conformance.validator.finding import from_violations, with_severity
 from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.row_ids import deleted_facts
@@ -82,10 +88,10 @@ def vector_findings(context: Context, place: EntryPlace, facts: list[Facts], ahe
     try:
         data, problems, length = open_puffin(data_file, ahead.read_bytes)
     except SpecError as error:
-        yield from damaged(place, error.violation)
+        yield from damaged_file_findings(place, error.violation)
         return
     except UnsupportedEncryption as error:
-        yield encrypted(place, error.reason)
+        yield encrypted_file_finding(place, error.reason)
         return
     except FileAccessError as error:
         yield not_read(place, error)

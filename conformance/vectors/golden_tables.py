@@ -154,10 +154,10 @@ def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
             moved = True
         else:
             _check_extracted(folder, wanted)
-    return located(place) if moved else Located()
+    return golden_location(place) if moved else Located()
 
 
-def located(place: Path) -> Located:
+def golden_location(place: Path) -> Located:
     """Return the mapping from the location that vectors name to a folder."""
     return Located() if place == PLACE else Located(Paths(PLACE.as_posix(), absolute_location(place)))
 

@@ -61,7 +61,7 @@ def case_violation(surface: str, case: Any) -> str | None:
 # Types
 
 
-def spelled(decoded: JsonObject) -> JsonObject | str:
+def spell_type(decoded: JsonObject) -> JsonObject | str:
     """Return the JSON form of a decoded type, in its full spelling."""
     match decoded["type"]:
         case "decimal":
@@ -73,11 +73,11 @@ def spelled(decoded: JsonObject) -> JsonObject | str:
         case "geography":
             return f"geography({decoded['crs']}, {decoded['algorithm']})"
         case "struct":
-            return {"type": "struct", "fields": [{**one, "type": spelled(one["type"])} for one in decoded["fields"]]}
+            return {"type": "struct", "fields": [{**one, "type": spell_type(one["type"])} for one in decoded["fields"]]}
         case "list":
-            return {**decoded, "element": spelled(decoded["element"])}
+            return {**decoded, "element": spell_type(decoded["element"])}
         case "map":
-            return {**decoded, "key": spelled(decoded["key"]), "value": spelled(decoded["value"])}
+            return {**decoded, "key": spell_type(decoded["key"]), "value": spell_type(decoded["value"])}
         case str(name):
             return name
     raise AssertionError(decoded)
@@ -85,7 +85,7 @@ def spelled(decoded: JsonObject) -> JsonObject | str:
 
 def spellings(decoded: JsonObject) -> list[JsonObject | str]:
     """Return all spellings of a type, the full one first."""
-    full = spelled(decoded)
+    full = spell_type(decoded)
     found = [full]
     if decoded["type"] == "decimal":
         found.append(f"decimal({decoded['precision']},{decoded['scale']})")
@@ -151,7 +151,7 @@ def encode_schema(decoded: JsonObject) -> JsonObject:
 
     def encode_type(row: JsonObject) -> JsonObject | str:
         if isinstance(row["type"], dict):
-            return spelled(row["type"])
+            return spell_type(row["type"])
         children = below.get(row["id"], [])
         match row["type"]:
             case "struct":
@@ -164,7 +164,7 @@ def encode_schema(decoded: JsonObject) -> JsonObject:
                 key, value = children
                 known = {"key-id": key["id"], "value-id": value["id"], "value-required": value["required"]}
                 return {"type": "map", **known, "key": encode_type(key), "value": encode_type(value)}
-        return spelled(decoded_type(row["type"]))
+        return spell_type(decoded_type(row["type"]))
 
     def encode_field(row: JsonObject) -> JsonObject:
         field = {"id": row["id"], "name": row["name"], "required": row["required"], "type": encode_type(row)}
@@ -186,7 +186,7 @@ def decode_schema(schema: JsonObject) -> JsonObject:
         field_id: int, name: str, parent: int | None, required: bool, type_: Any, doc: str | None
     ) -> Iterator[JsonObject]:
         nested = isinstance(type_, dict) and type_["type"] in ("struct", "list", "map")
-        shown = type_["type"] if nested else spelled(decoded_type(type_))
+        shown = type_["type"] if nested else spell_type(decoded_type(type_))
         yield {"id": field_id, "name": name, "parent": parent, "required": required, "type": shown, "doc": doc}
         if not nested:
             return
@@ -231,7 +231,7 @@ def empty_table_metadata(schema: JsonObject, version: int) -> JsonObject:
 # Import
 
 
-def imported(checkout: Path, commit: str) -> dict[str, JsonObject]:
+def import_cases(checkout: Path, commit: str) -> dict[str, JsonObject]:
     """Convert the cases of a checkout to vector files, by their path below a folder of vectors.
 
     Args:
@@ -329,7 +329,7 @@ def write_vectors(folder: Path, documents: dict[str, JsonObject]) -> None:
 # Export
 
 
-def exported(vectors: Sequence[Vector]) -> dict[str, JsonObject]:
+def export_cases(vectors: Sequence[Vector]) -> dict[str, JsonObject]:
     """Convert our vectors of types to files of cases, by their path; structs become schemas, too."""
     found: dict[str, list[JsonObject]] = {}
     for vector in vectors:
@@ -398,6 +398,6 @@ def write_cases(folder: Path, documents: dict[str, JsonObject]) -> None:
         path.write_text(f'{{\n  "cases": [\n{lines}\n  ]\n}}\n', encoding="utf-8")
 
 
-def counted(documents: Iterable[JsonObject], key: str) -> int:
+def count_cases(documents: Iterable[JsonObject], key: str) -> int:
     """Count the cases or vectors in some files."""
     return sum(len(document[key]) for document in documents)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from conformance.runner.expectations import Deviation, read_deviations
-from conformance.runner.expectations_update import TODO, update_expectations, written
+from conformance.runner.expectations_update import TODO, update_expectations, write_entry
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Case, Result, Run
 
@@ -165,7 +165,7 @@ def test_entries_are_written_as_they_are_read(tmp_path: Path) -> None:
     texts = ["plain", "both \"kinds\" and 'quotes'", 'a "quote"', "a\nline", "back\\slash", "\x7f\x01é", "tail\t"]
     for text in texts:
         deviation = Deviation("e", ("v-1",), text, ("1",), does=text, answer={"ok": [text, None, 1.5]}, evidence=text)
-        assert read_deviations(tmp_path, written(deviation)) == (deviation,)
+        assert read_deviations(tmp_path, write_entry(deviation)) == (deviation,)
 
 
 def test_many_failures_of_a_kind_are_one_entry(tmp_path: Path) -> None:

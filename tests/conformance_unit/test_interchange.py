@@ -21,9 +21,9 @@ from conformance.vectors.interchange import (
     decode_schema,
     decoded_type,
     encode_schema,
-    exported,
-    imported,
-    spelled,
+    export_cases,
+    import_cases,
+    spell_type,
     spellings,
 )
 from conformance.vectors.lint import canonical
@@ -75,7 +75,7 @@ def test_what_we_export_comes_back_and_the_reference_still_passes_it(tmp_path: P
 
 
 def test_each_exported_case_is_of_the_form_of_its_surface_and_none_is_there_twice() -> None:
-    documents = exported(shipped_vectors())
+    documents = export_cases(shipped_vectors())
     assert {path.split("/")[1] for path in documents} == {"types", "schema"}
     ids: dict[str, list[str]] = {}
     for path, document in documents.items():
@@ -109,7 +109,7 @@ def test_cases_of_types_become_vectors(tmp_path: Path) -> None:
             "geospatial": [case("bare", "geography", sphere, **TEXT)],
         },
     )
-    documents = imported(place, COMMIT)
+    documents = import_cases(place, COMMIT)
     assert set(documents) == {"iv-types/primitive.json", "iv-types/geospatial.json"}
     rows = {row["id"]: row for document in documents.values() for row in document["vectors"]}
     wide, tight = {"ok": "decimal(20, 3)"}, {"ok": "decimal(20,3)"}
@@ -209,13 +209,13 @@ def test_cases_of_schemas_become_metadata_that_is_read(tmp_path: Path) -> None:
     ids=str,
 )
 def test_types_survive_being_decoded(type_: Any) -> None:
-    assert spelled(decoded_type(type_)) == type_
+    assert spell_type(decoded_type(type_)) == type_
     assert all(decoded_type(one) == decoded_type(type_) for one in spellings(decoded_type(type_)))
 
 
 def test_a_schema_survives_its_rows() -> None:
     ours = [vector for vector in shipped_vectors() if vector.operation.name == "type.parse"]
-    found = [one for path, document in exported(ours).items() if "/schema/" in path for one in document["cases"]]
+    found = [one for path, document in export_cases(ours).items() if "/schema/" in path for one in document["cases"]]
     accepted = {vector.id: vector.args["type"] for vector in ours if "ok" in vector.expect}
     structs = {id_ for id_, type_ in accepted.items() if isinstance(type_, dict) and type_["type"] == "struct"}
     structs -= {id_ for id_ in structs if '-default"' in json.dumps(accepted[id_])}
@@ -248,7 +248,7 @@ def test_what_is_not_of_the_form_is_reported_with_its_place(
     tmp_path: Path, surface: str, one: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(UsageError, match=rf"cases.json: not a case of {surface}: /cases/0") as caught:
-        imported(checkout(tmp_path, **{surface: {"core": [one]}}), COMMIT)
+        import_cases(checkout(tmp_path, **{surface: {"core": [one]}}), COMMIT)
     assert expected in str(caught.value)
 
 

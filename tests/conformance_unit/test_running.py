@@ -279,11 +279,11 @@ def test_what_is_not_results_is_reported(tmp_path: Path, text: str) -> None:
 def test_runs_are_put_together_unless_they_contradict(mini_vectors: Path) -> None:
     one, _ = execute_plan(mini_vectors, imperfect())
     two, _ = execute_plan(mini_vectors, imperfect("other"))
-    whole = results.combined([one, two], ["a", "b"])
+    whole = results.combine_runs([one, two], ["a", "b"])
     assert [adapter.name for adapter in whole.adapters] == ["engine", "other"]
     assert len(whole.results) == 20
     with pytest.raises(UsageError, match="b: results of engine are also in a"):
-        results.combined([one, one], ["a", "b"])
+        results.combine_runs([one, one], ["a", "b"])
 
 
 def test_the_json_report_is_of_its_schema_and_its_counts_add_up(mini_vectors: Path) -> None:

@@ -11,7 +11,7 @@ from conformance.properties.relay import RelayEngine, Relays, run_relays
 from conformance.properties.relay_known import load_known
 from conformance.properties.relay_results import count_handovers
 from conformance.properties.script_maker import Size
-from conformance.runner.targets import named
+from conformance.runner.targets import find_targets
 
 pytestmark = pytest.mark.engine
 
@@ -20,7 +20,7 @@ WITHOUT = frozenset({"v3", "orc", "avro", "merge-on-read", "delete-equal", "upse
 
 
 def test_the_reference_and_pyiceberg_pass_tables_on(tmp_path: Path) -> None:
-    reference, pyiceberg = named(["reference", "pyiceberg"], PATIENT)
+    reference, pyiceberg = find_targets(["reference", "pyiceberg"], PATIENT)
     with reference.open() as one, pyiceberg.open() as other:
         engines = {
             "reference": RelayEngine("reference", one, one.start()),

@@ -26,7 +26,7 @@ from conformance.reports import (
     matrix_page,
     matrix_terminal,
     outputs,
-    rendered,
+    render_report,
     terminal,
     write_reports,
 )
@@ -93,7 +93,7 @@ HIDDEN = set(map(chr, (*range(9), *range(11, 32), *range(127, 160), 0x202E, 0x20
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_report_has_control_characters(kind: str, run: Run) -> None:
-    text = rendered(kind, run)
+    text = render_report(kind, run)
     assert text.strip()
     assert not set(text) & HIDDEN
     assert kind in ("badge", "html") or "u202e" in text
@@ -101,12 +101,12 @@ def test_no_report_has_control_characters(kind: str, run: Run) -> None:
 
 @pytest.mark.parametrize("kind", ["json", "badge", "sarif"])
 def test_reports_for_programs_are_json(kind: str, run: Run) -> None:
-    assert json.loads(rendered(kind, run))
+    assert json.loads(render_report(kind, run))
 
 
 def test_sarif_has_no_links_and_its_places_are_uris(run: Run, report: TableReport) -> None:
     for text in (
-        rendered("sarif", run),
+        render_report("sarif", run),
         as_sarif([ValidationResult("[a](b)", report), ValidationResult("b", unreadable=HOSTILE)]),
     ):
         messages = list(_messages(json.loads(text)))

@@ -12,7 +12,7 @@ from conformance.reports.validation import finding_json
 from conformance.rules import registry
 from conformance.runner.execution import RunPlan, execute
 from conformance.runner.results import ResultsWriter
-from conformance.runner.targets import make_limits, named
+from conformance.runner.targets import find_targets, make_limits
 from conformance.validator import tolerated
 from conformance.validator.advice import advice
 from conformance.validator.context import Level
@@ -48,7 +48,7 @@ Answers = tuple[dict[str, str], dict[tuple[str, str], str]]
 def answers() -> Answers:
     """The versions of the engines, and the outcomes of their reads; all engines run once, also where one fails."""
     wanted = frozenset(vector for fact in OURS for vector in fact.vectors)
-    asked = named(sorted({*adapters().values()} - ABSENT), make_limits(180, 180))
+    asked = find_targets(sorted({*adapters().values()} - ABSENT), make_limits(180, 180))
     run = execute(RunPlan(tuple(asked), Selection(ids=wanted).choose(shipped_vectors())), {}, ResultsWriter(None))
     assert [one.not_examined for one in run.adapters if one.not_examined] == []
     versions = {one.name: one.version for one in run.adapters}

@@ -53,8 +53,8 @@ def test_ids_are_lower_case_words_with_hyphens_and_severities_have_reasons() -> 
 
 
 def test_retired_ids_are_of_no_check_and_may_still_be_selected() -> None:
-    assert rules.retired().keys() & registry().keys() == set()
-    assert all(reason.endswith(".") for reason in rules.retired().values())
+    assert rules.retired_check_ids().keys() & registry().keys() == set()
+    assert all(reason.endswith(".") for reason in rules.retired_check_ids().values())
     with pytest.raises(UsageError, match="is retired"):
         find_requirement("data-file-content-null")
     assert finding_filter(("sort-order-parts",), ("data-file-content-null",), "error", None).select == (
