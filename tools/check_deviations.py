@@ -7,7 +7,6 @@ than its vectors and the text support; `RULES` has the possible reasons.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -24,6 +23,7 @@ from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, DeviationKind
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, Requirement, contradictions, register
+from tools.entry_point import run_main
 
 
 @frozen
@@ -307,4 +307,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

@@ -1,7 +1,7 @@
 """Compare the texts of the spec with those that the register was made from, and list the requirements to read again.
 
-    python tools/check_register.py --spec PATH                       print what changed
-    python tools/check_register.py --spec PATH --record COMMIT DATE  take this text as the one that was read
+    python -m tools.check_register --spec PATH                       print what changed
+    python -m tools.check_register --spec PATH --record COMMIT DATE  take this text as the one that was read
 
 PATH is the folder of the documents (``format`` in a checkout of apache/iceberg), or one document. A section is the text
 below its heading down to the next heading of any level. It is compared word by word, so that re-aligning a table is not
@@ -15,11 +15,11 @@ import argparse
 import hashlib
 import json
 import re
-import sys
 from pathlib import Path
 
 from spec_ref.requirements import SOURCES, register, sources
 from spec_ref.requirements import __file__ as register_file
+from tools.entry_point import run_main
 
 REPOSITORY = "https://github.com/apache/iceberg"
 DOCUMENTS = ("spec", "puffin-spec", "expressions-spec", "gcm-stream-spec", "mumbling-spec", "view-spec", "udf-spec")
@@ -148,4 +148,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

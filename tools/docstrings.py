@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from tools.entry_point import run_main
 
 ROOT = Path(__file__).parents[1]
 
@@ -214,4 +215,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from spec_ref.table_metadata.json_schemas import NAMES, schema_text
+from tools.entry_point import run_main
 
 FOLDER = Path(__file__).parent.parent / "spec_ref" / "table_metadata"
 
@@ -19,7 +20,7 @@ def main() -> int:
     ]
     if "--check" in sys.argv[1:]:
         for version in stale:
-            print(f"{NAMES[version]} is stale: run tools/gen_json_schemas.py", file=sys.stderr)
+            print(f"{NAMES[version]} is stale: run python -m tools.gen_json_schemas", file=sys.stderr)
         return 1 if stale else 0
     for version in stale:
         (FOLDER / NAMES[version]).write_text(schema_text(version), "utf-8")
@@ -27,4 +28,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

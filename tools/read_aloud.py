@@ -31,6 +31,7 @@ from conformance.validator.context import Level
 from conformance.validator.run import Snapshots
 from conformance.vectors import load, shipped
 from conformance.vectors.golden_tables import materialize
+from tools.entry_point import run_main
 from tools.grid.workbench import Workbench
 from tools.words import ROOT, markdown_prose
 
@@ -184,4 +185,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_main(main, sys.argv[1:])

@@ -29,6 +29,7 @@ import attrs
 from conformance.rules import registry
 from spec_ref.requirements import Requirement, Status, register, sources
 from tools.code_places import codes_in
+from tools.entry_point import run_main
 from tools.proofs import KINDS, Proof, proofs
 
 ROOT = Path(__file__).parents[1]
@@ -487,4 +488,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_main(main, sys.argv[1:])

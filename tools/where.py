@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tools.entry_point import run_main
 from tools.index import Match, search
 
 BEST = 3
@@ -36,4 +37,4 @@ def _described(match: Match) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

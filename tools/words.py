@@ -24,6 +24,8 @@ from proselint.config import DEFAULT
 from proselint.registry import CheckRegistry
 from proselint.tools import LintFile
 
+from tools.entry_point import run_main
+
 ROOT = Path(__file__).parents[1]
 RULES = Path(__file__).with_suffix(".toml")
 
@@ -175,4 +177,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_main(main, sys.argv[1:])

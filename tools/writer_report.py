@@ -35,6 +35,7 @@ from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import check_manifest
 from spec_ref.statistics.puffin_checks import check_puffin
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
+from tools.entry_point import run_main
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITERS = ROOT / "vectors/golden/writers"
@@ -388,4 +389,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from spec_ref.requirements import Requirement, Status, register
 from tools import index
+from tools.entry_point import OUTPUT_CLOSED
 from tools.index import ROOT, Heading, IndexProblem, headings, search
 from tools.index.layers import DRAWING, direct, drawing, imports, layers, picture, svg
 
@@ -23,6 +25,15 @@ def find_heading(rule: Requirement) -> Heading:
 def where(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tools.where", *words]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_reader_that_closes_the_output_gets_no_traceback() -> None:
+    reader, output = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "tools.where", "sequence", "number"]
+    with os.fdopen(output, "w") as closed:
+        run = subprocess.run(command, cwd=ROOT, stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
+    assert (run.returncode, run.stderr) == (OUTPUT_CLOSED, "")
 
 
 def test_the_page_is_current() -> None:

@@ -18,6 +18,7 @@ from attrs import evolve
 
 from tools.bench import report
 from tools.bench.measure import BenchError, Claim, Scale
+from tools.entry_point import run_main
 
 SLOW = frozenset({"spark"})
 """The paths that a quick run leaves out."""
@@ -54,4 +55,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

@@ -30,6 +30,7 @@ from conformance.interop import results as matrix_results
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome, reading_outcome
 from conformance.runner import results as run_results
 from conformance.runner.results import Result, Run
+from tools.entry_point import run_main
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "results"
 VECTORS, MATRIX, RELAYS, STRESS = "vectors.jsonl", "matrix.json", "relays.json", "stress.json"
@@ -372,4 +373,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_main(main, sys.argv[1:])

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tools.entry_point import run_main
 from tools.fuzz.guided import Unguided, check, guided
 from tools.fuzz.keeping import keep_findings, keep_inputs
 from tools.fuzz.running import Outcome, fuzzed
@@ -73,4 +74,4 @@ def print_outcome(outcome: Outcome) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_main(main, sys.argv[1:])

@@ -25,6 +25,7 @@ from conformance.operations.registry import OPERATIONS
 from conformance.runner.adapter_interface import Request
 from conformance.runner.judge import answer_json, mismatch
 from conformance.runner.process import Process
+from tools.entry_point import run_main
 from tools.fuzz.known import KNOWN
 from tools.fuzz.questions import QUESTIONS, Asked
 
@@ -152,4 +153,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_main(main, sys.argv[1:])

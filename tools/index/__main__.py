@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tools.entry_point import run_main
 from tools.index import INDEX, IndexProblem, page
 from tools.index.layers import DRAWING, svg
 
@@ -30,4 +31,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

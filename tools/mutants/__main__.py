@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 
+from tools.entry_point import run_main
 from tools.mutants import drawing, killing
 from tools.mutants.coverage import covered
 from tools.mutants.judging import Preloaded
@@ -120,4 +121,4 @@ def score_text(mutants: list[Mutant], results: dict[str, tuple[str, str]]) -> st
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_main(main, sys.argv[1:])

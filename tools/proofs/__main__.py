@@ -16,6 +16,7 @@ import attrs
 import z3
 
 from conformance.core.json_text import dump_json
+from tools.entry_point import run_main
 from tools.proofs import counterexamples
 from tools.proofs.theorem import CASE_SECONDS, EXHAUSTIVE, INDUCTION, THEOREMS, Theorem, Verdict, prove
 from tools.proofs.theorems import load
@@ -141,4 +142,4 @@ def report(verdict: Verdict) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

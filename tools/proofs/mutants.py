@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 
+from tools.entry_point import run_main
 from tools.forked_process import DONE, run_forked
 from tools.mutants.importing import Finder
 from tools.mutants.mutant import Mutant
@@ -93,4 +94,4 @@ if __name__ == "__main__":
         raise SystemExit("spec_ref was imported before the mutants")
     import z3  # noqa: F401 - once, before the processes of the mutants are forked
 
-    sys.exit(main(sys.argv[1:]))
+    run_main(main, sys.argv[1:])

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
+from tools.entry_point import run_main
 from tools.proofs.protocol_model import Model, describe
 from tools.proofs.protocol_states import Assumption
 from tools.proofs.protocol_steps import ENDS, machine
@@ -49,4 +49,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from tools.bench.measure import BenchError
+from tools.entry_point import run_main
 from tools.scale import report
 from tools.scale.paths import Made, Measured, exceeded, growths, limits, measurements
 from tools.scale.requests import requests
@@ -59,4 +60,4 @@ def main(words: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_main(main)
