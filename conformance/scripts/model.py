@@ -103,6 +103,9 @@ class ModelTable:
     open_schemas: frozenset[int] = frozenset()
     """Operations after which main may have its old snapshot, or one with the same rows and a different schema."""
 
+    open_branches: frozenset[str] = frozenset()
+    """Other branches of which the same is true."""
+
     place: int = 0
     """Where main is in the history of snapshots; each operation that may make a snapshot of main gives it a new one."""
 
@@ -149,6 +152,11 @@ class ModelTable:
             made_one = self.target == (MAIN, False) and main.fields != self.fields
             if made_one or self.index - 1 in self.open_schemas:
                 self.open_schemas |= {self.index}
+        name, changed = self.target
+        if name is not None and changed:
+            self.open_branches -= {name}
+        elif name is not None and name != MAIN and self.branches[name].fields != self.fields:
+            self.open_branches |= {name}
         self.history, self.places = (*self.history, main), (*self.places, self.place)
         return self
 
@@ -450,6 +458,8 @@ class ModelTable:
         name, at = self._new_name(operation["name"]), operation.get("at")
         self.branches = {**self.branches, name: self._main_at(at)}
         self.begins_at = {**self.begins_at, name: self.place if at is None else self.places[at]}
+        if (self.index - 1 if at is None else at) in self.open_schemas:
+            self.open_branches |= {name}
 
     def _tag(self, operation: Json) -> None:
         at = operation.get("at")
@@ -466,6 +476,8 @@ class ModelTable:
         if to in self.cut:
             self.left_open = ("REF001", f"snapshots between main and the head of {to!r} may be expired")
         self.branches = {**self.branches, MAIN: self.branches[to]}
+        if to in self.open_branches:
+            self.open_schemas |= {self.index}
         self.place = self.index + 1
         self.begins_at = {**self.begins_at, to: self.place}
 
