@@ -24,26 +24,6 @@ COUNTED = {
 """Types that Arrow counts in the same units as `native`, and the Arrow type of the count."""
 
 
-PLACEHOLDERS: dict[str, Json] = {
-    "boolean": False,
-    "int": 0,
-    "long": "0",
-    "float": 0.0,
-    "double": 0.0,
-    "decimal": "0",
-    "date": "1970-01-01",
-    "time": "00:00",
-    "timestamp": "1970-01-01T00:00",
-    "timestamptz": "1970-01-01T00:00+00:00",
-    "timestamp_ns": "1970-01-01T00:00",
-    "timestamptz_ns": "1970-01-01T00:00+00:00",
-    "string": "",
-    "uuid": "00000000-0000-0000-0000-000000000000",
-    "binary": "",
-}
-"""A literal of each primitive type without a length."""
-
-
 def table(schema: Any, types: dict[str, Json], rows: list[dict[str, Json]]) -> Any:
     """Convert rows to an Arrow table.
 
@@ -64,7 +44,7 @@ def array(arrow: Any, type_: Json, values: list[Json]) -> Any:
         case "struct":
             children = []
             for child, field in zip(arrow, type_["fields"], strict=True):
-                other = None if child.nullable else placeholder(field["type"])
+                other = None if child.nullable else native.placeholder(field["type"])
                 inner = [other if one is None else one.get(field["name"]) for one in values]
                 children.append(array(child.type, field["type"], inner))
             return pa.StructArray.from_arrays(children, fields=list(arrow), mask=missing)
@@ -89,21 +69,6 @@ def array(arrow: Any, type_: Json, values: list[Json]) -> Any:
         data = pa.array([None if value is None else value.bytes for value in read], pa.binary(16))
         return pa.ExtensionArray.from_storage(arrow, data) if isinstance(arrow, pa.BaseExtensionType) else data
     return pa.array(read, arrow)
-
-
-def placeholder(type_: Json) -> Json:
-    """Return a literal for a required field of a null struct: Arrow has a value there too, which may not be null."""
-    match native.kind(type_):
-        case "struct":
-            return {field["name"]: placeholder(field["type"]) for field in type_["fields"] if field["required"]}
-        case "list":
-            return []
-        case "map":
-            return {"keys": [], "values": []}
-        case "fixed":
-            return "00" * int(type_.removeprefix("fixed[").removesuffix("]"))
-        case name:
-            return PLACEHOLDERS.get(name)
 
 
 def _offsets(values: list[Json], lengths: list[int]) -> list[int | None]:

@@ -31,11 +31,49 @@ UNITS = {"timestamp": 6, "timestamptz": 6, "timestamp_ns": 9, "timestamptz_ns": 
 """The number of digits after the decimal point of a second in the timestamp types."""
 
 
+PLACEHOLDERS: dict[str, Any] = {
+    "boolean": False,
+    "int": 0,
+    "long": "0",
+    "float": 0.0,
+    "double": 0.0,
+    "decimal": "0",
+    "date": "1970-01-01",
+    "time": "00:00:00",
+    "timestamp": "1970-01-01T00:00:00",
+    "timestamptz": "1970-01-01T00:00:00+00:00",
+    "timestamp_ns": "1970-01-01T00:00:00",
+    "timestamptz_ns": "1970-01-01T00:00:00+00:00",
+    "string": "",
+    "uuid": "00000000-0000-0000-0000-000000000000",
+    "binary": "",
+}
+"""A literal of each primitive type without a length."""
+
+
 def kind(type_: object) -> str:
     """Return the name of a type without its parameters; for a nested type, its ``type``."""
     if isinstance(type_, dict):
         return str(type_.get("type"))
     return re.split(r"[\[(]", str(type_), maxsplit=1)[0].strip().lower()
+
+
+def placeholder(type_: Any) -> Any:
+    """Return some value of a type in exchange form, where one is needed that nobody reads; None if there is none.
+
+    In a null struct, Arrow has values of the required fields too; a deletion by key has values of required columns.
+    """
+    match kind(type_):
+        case "struct":
+            return {field["name"]: placeholder(field["type"]) for field in type_["fields"] if field.get("required")}
+        case "list":
+            return []
+        case "map":
+            return {"keys": [], "values": []}
+        case "fixed":
+            return "00" * int(type_.removeprefix("fixed[").removesuffix("]"))
+        case name:
+            return PLACEHOLDERS.get(name)
 
 
 def read(type_: object, json: Any) -> Any:

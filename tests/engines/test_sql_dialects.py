@@ -11,7 +11,7 @@ from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.spark_dialect import SPARK
 from conformance.adapter_sdk.sql_dialects import Dialect
 from conformance.engines.flink.flink_sql import DIALECT as FLINK
-from conformance.engines.flink.writing import _or_zero as or_zero
+from conformance.engines.flink.writing import _or_placeholder as or_placeholder
 from conformance.engines.trino import sql as trino
 from conformance.engines.trino.writing import _check_types as check_trino_types
 from conformance.engines.trino.writing import _sort_order as trino_sort_order
@@ -119,15 +119,15 @@ DELETABLE = (
 @pytest.mark.parametrize("type_", DELETABLE, ids=str)
 def test_a_deletion_in_flink_has_some_value_for_each_required_column(type_: Any) -> None:
     required = {"name": "c", "required": True, "type": type_}
-    assert or_zero(required, None, "DELETE") != sql_dialects.literal(type_, None, FLINK)
-    assert or_zero(required, None, "UPSERT") == sql_dialects.literal(type_, None, FLINK)
-    assert or_zero({**required, "required": False}, None, "DELETE") == sql_dialects.literal(type_, None, FLINK)
+    assert or_placeholder(required, None, "DELETE") != sql_dialects.literal(type_, None, FLINK)
+    assert or_placeholder(required, None, "UPSERT") == sql_dialects.literal(type_, None, FLINK)
+    assert or_placeholder({**required, "required": False}, None, "DELETE") == sql_dialects.literal(type_, None, FLINK)
 
 
 def test_a_deletion_in_flink_gives_required_fields_of_structs_alone() -> None:
     inner = struct(a="long", b="string")
     inner["fields"][1]["required"] = True
-    made = or_zero({"name": "c", "required": True, "type": inner}, None, "DELETE")
+    made = or_placeholder({"name": "c", "required": True, "type": inner}, None, "DELETE")
     assert made == sql_dialects.literal(inner, {"b": ""}, FLINK)
 
 

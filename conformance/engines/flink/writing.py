@@ -213,7 +213,7 @@ class FlinkWriter:
         for row in operation["rows"]:
             if kind == "UPSERT" and any(row.get(name) is None for name in on):
                 raise Unsupported("Flink's sink does not take null keys")
-            values = (_or_zero(field, row.get(field["name"]), kind) for field in fields)
+            values = (_or_placeholder(field, row.get(field["name"]), kind) for field in fields)
             rows.append(f"SELECT {', '.join(values)}")
         names = [identifier((field["name"],), DIALECT) for field in fields]
         query = f"SELECT * FROM ({' UNION ALL '.join(rows)}) AS s({', '.join(names)})"
@@ -221,51 +221,11 @@ class FlinkWriter:
         self._metadata = self._flink.run(self._name, sink=request)["metadata"]
 
 
-def _or_zero(field: Json, value: Json, kind: str) -> str:
-    """Return the SQL of a value; a dummy value for a required column that a deletion does not specify."""
+def _or_placeholder(field: Json, value: Json, kind: str) -> str:
+    """Return the SQL of a value; a placeholder for a required column that a deletion does not specify."""
     if value is None and field["required"] and kind == "DELETE":
-        value = _zero(field["type"])
+        value = native.placeholder(field["type"])
     return literal(field["type"], value, DIALECT)
-
-
-_ZEROS = {
-    "boolean": False,
-    "int": 0,
-    "long": "0",
-    "float": 0.0,
-    "double": 0.0,
-    "decimal": "0",
-    "date": "1970-01-01",
-    "time": "00:00:00",
-    "timestamp": "1970-01-01T00:00:00",
-    "timestamptz": "1970-01-01T00:00:00+00:00",
-    "timestamp_ns": "1970-01-01T00:00:00",
-    "timestamptz_ns": "1970-01-01T00:00:00+00:00",
-    "string": "",
-    "uuid": "00000000-0000-0000-0000-000000000000",
-    "binary": "",
-}
-"""Values in exchange form, by the kind of their type."""
-
-
-def _zero(type_: Json) -> Json:
-    """Return some value of a type, in the form of scripts.
-
-    Raises:
-        Unsupported: none can be passed to Flink.
-    """
-    match native.kind(type_):
-        case "struct":
-            return {field["name"]: _zero(field["type"]) for field in type_["fields"] if field.get("required")}
-        case "list":
-            return []
-        case "map":
-            return {"keys": [], "values": []}
-        case "fixed":
-            return "00" * int(type_[len("fixed[") : -1])
-        case str(name) if name in _ZEROS:
-            return _ZEROS[name]
-    raise Unsupported(f"the value cannot be passed to an engine as {type_}")
 
 
 def _new_column(field: Json) -> str:
