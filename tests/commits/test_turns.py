@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import threading
 import time
@@ -60,4 +61,14 @@ def test_after_the_time_limit_there_is_no_lock_and_the_next_gets_it(monkeypatch:
     monkeypatch.setattr(turns, "MAX_WAIT_S", 20.0)
     began = time.monotonic()
     with turns.turn(NAME):
+        assert time.monotonic() - began < 10
+
+
+def test_where_there_are_no_locks_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_file: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(turns, "_take", refuse)
+    began = time.monotonic()
+    with turns.turn(NAME), turns.turn(NAME):
         assert time.monotonic() - began < 10

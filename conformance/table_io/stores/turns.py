@@ -53,7 +53,7 @@ def turn(name: str) -> Iterator[None]:
 def _hold(queue: BinaryIO, lock: BinaryIO, taken: threading.Event, done: threading.Event) -> None:
     """Take the lock in a thread, which can wait for it longer than the caller does, and hold it until `done`."""
     with lock:
-        with queue:
+        with queue, suppress(OSError):  # where the file system has no locks, there are no turns
             _take(queue)
             _take(lock)
         taken.set()
