@@ -30,6 +30,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.file_access import FileAccessError
 from conformance.table_io.store_file import open_rows_file
 from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.data_types.types import StructType
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.table_metadata import TableMetadata
@@ -38,6 +39,7 @@ from spec_ref.table_metadata.encryption import EncryptionKey
 with lazy_imports():
     from pyarrow.parquet import encryption as parquet_encryption
 
+    from spec_ref.data_files import parquet_footer
     from spec_ref.encodings import aes_gcm_stream
 
 KeyService: TypeAlias = Callable[[bytes, str], bytes]
@@ -452,21 +454,22 @@ def open_data_file(file: DataFile) -> Iterator[tuple[Any, Any]]:
                 yield plain, None
 
 
-def parquet_encryption_properties(key: KeyMetadata, location: str) -> Any:
+def parquet_encryption_properties(key: KeyMetadata, struct: StructType, location: str) -> Any:
     """Return what pyarrow encrypts a Parquet file with, its ``FileEncryptionProperties``.
 
     Args:
         key: the key of the file, for its footer and all columns.
+        struct: the columns of the file.
         location: the file, for errors.
 
     Raises:
+        UsageError: the file has a column that cannot be written encrypted.
         UnsupportedEncryption: this pyarrow is too old.
     """
-    create = getattr(parquet_encryption, "create_encryption_properties", None)
-    if create is None:
-        raise UnsupportedEncryption(
-            location, "the file would be encrypted, which this pyarrow does not do; expected release 26"
-        )
+    if any(logical is not None for logical in parquet_footer.logical_types(struct)):
+        reason = "variants, and geographies whose edges are not spherical, cannot be written to encrypted Parquet files"
+        raise UsageError(f"{location}: {reason}")
+    create = _pyarrow_function("create_encryption_properties", location)
     return create(key.key, aad_prefix=key.aad_prefix, store_aad_prefix=False)
 
 
@@ -480,9 +483,13 @@ def parquet_decryption(metadata: KeyMetadata, location: str) -> Any:
     Raises:
         UnsupportedEncryption: this pyarrow is too old.
     """
-    create = getattr(parquet_encryption, "create_decryption_properties", None)
-    if create is None:
-        raise UnsupportedEncryption(
-            location, "the file is encrypted, which this pyarrow does not read; expected release 26"
-        )
+    create = _pyarrow_function("create_decryption_properties", location)
     return create(metadata.key, aad_prefix=metadata.aad_prefix)
+
+
+def _pyarrow_function(name: str, location: str) -> Callable[..., Any]:
+    found = getattr(parquet_encryption, name, None)
+    if found is None:
+        reason = "the file is encrypted, which this pyarrow does not support; expected release 26"
+        raise UnsupportedEncryption(location, reason)
+    return found  # type: ignore[no-any-return]

@@ -36,9 +36,7 @@ class ParquetWriter:
         self._made: pq.ParquetWriter | None = None
         if not self._schema:
             raise spec_error("PQT006", "the Parquet file would have no columns; columns of type unknown are not stored")
-        if self._is_completed and encryption is not None:
-            message = "the footer of an encrypted file cannot be completed, as variants and some geographies need"
-            raise spec_error("PQT007", message)
+        assert not (self._is_completed and encryption), "the footer of an encrypted file cannot be completed"
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a row group.

@@ -141,7 +141,7 @@ class FileWriter:
         self._key = None if plan.key_length is None else encryption.new_file_key(plan.key_length)
         parquet = None
         if self._key is not None and plan.file_format is FileFormat.PARQUET:
-            parquet = encryption.parquet_encryption_properties(self._key, location)
+            parquet = encryption.parquet_encryption_properties(self._key, plan.struct, location)
         self._out = files.open(location)
         self._plain = io.BytesIO() if self._key is not None and parquet is None else None
         """The content of a file that is encrypted when it is complete."""
