@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from conformance.cli import main
 from conformance.core.json_types import Json
 from conformance.operations.forms import FAST, functions
 from conformance.operations.forms import PLAIN as PLAIN_FORM
+from conformance.operations.writing import reference, written
 from conformance.operations.writing.reference import ReferenceWriter
 from conformance.operations.writing.written import Written
+from conformance.properties import table_checks
 from conformance.properties.errors import Broken
 from conformance.properties.scenarios import follow_reference
 from conformance.properties.script_maker import Size
@@ -27,7 +30,13 @@ from conformance.properties.scripts import OPERATIONS
 from conformance.properties.searching import FailingExample, scripts, search
 from conformance.scripts import LeftOpen, RefusedByText
 from conformance.scripts.model import ModelTable
+from conformance.table_io.encryption import KEY_ID, KeyFile
+from conformance.table_io.tables import Table, load_table
+from conformance.table_io.writing import WritableTable, create_table
+from conformance.validator.run import validate
+from spec_ref.commits.changes import SetProperties
 from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.scan_planning.time_travel import TableState, table_state
 
 ID = {"id": 1, "name": "id", "required": False, "type": "long"}
@@ -37,6 +46,7 @@ ONE = {"type": "eq", "term": "id", "value": 1}
 LARGE, SMALL = Size(operations=10), Size(columns=2, rows=2, operations=5)
 SEED = 20261122
 EXAMPLES = 150
+EXAMPLES_ENCRYPTED = 40
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +79,36 @@ def test_the_reference_passes_random_scripts(tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
     assert find(tmp_path, EXAMPLES, frozenset(), counts=counts) == []
     assert counts.keys() >= {"create", "refused", *OPERATIONS}
+
+
+def test_the_reference_passes_random_scripts_of_tables_that_it_encrypts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = KeyFile({"master": b"0123456789012345"})
+    encrypted: list[str] = []
+    upgrade = ReferenceWriter.upgrade
+
+    def create(*given: Any, version: FormatVersion, properties: dict[str, str], **more: Any) -> WritableTable:
+        if version == V3:
+            properties = {**properties, KEY_ID: "master"}
+        return create_table(*given, version=version, properties=properties, keys=keys, **more)
+
+    def upgrade_and_encrypt(self: ReferenceWriter, operation: Json) -> None:
+        upgrade(self, operation)
+        if operation["format_version"] == V3:
+            self.table.commit(SetProperties({KEY_ID: "master"}, frozenset()))
+
+    def load_with_keys(location: str) -> Table:
+        table = load_table(location, key_service=keys)
+        encrypted.extend(one.key_id for one in table.metadata.snapshots if one.key_id is not None)
+        return table
+
+    monkeypatch.setattr(reference, "create_table", create)
+    monkeypatch.setattr(ReferenceWriter, "upgrade", upgrade_and_encrypt)
+    monkeypatch.setattr(written, "load_table", load_with_keys)
+    monkeypatch.setattr(table_checks, "validate", partial(validate, key_service=keys))
+    assert find(tmp_path, EXAMPLES_ENCRYPTED, frozenset({"variant", "geography"})) == []
+    assert encrypted
 
 
 def test_rows_from_before_row_lineage_have_no_number_to_take_along(tmp_path: Path) -> None:
