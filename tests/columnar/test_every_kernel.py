@@ -10,7 +10,7 @@ WITHOUT_DEFINITION = {
     "spec_ref.data_files.orc_footer.check_start": _FORMAT,
     "spec_ref.data_files.orc_footer.read_stripe_offsets": _FORMAT,
     "spec_ref.data_files.orc_timestamps.decode_integers": _FORMAT,
-    "spec_ref.data_files.parquet_footer.logical_types": "It is about pyarrow: which types of columns it does not write.",
+    "spec_ref.data_files.parquet_footer.logical_types": "It is about pyarrow: which types it does not write.",
     "spec_ref.data_files.parquet_reader.decrypted_footer": _FORMAT,
     "spec_ref.data_files.parquet_schema.check_parquet_schema": "It is a definition: tables of types in Appendix A.",
     "spec_ref.data_files.parquet_thrift.CompactReader": _FORMAT,
