@@ -62,6 +62,6 @@ def tolerate(findings: Iterable[Finding]) -> Iterator[Finding]:
     for finding in findings:
         cause = find_tolerated(finding)
         if finding.severity in (Severity.ERROR, Severity.WARNING) and cause is not None:
-            yield evolve(finding, severity=Severity.TOLERATED, advice=f"Nothing: {cause.evidence}")
+            yield evolve(finding, severity=Severity.TOLERATED, advice=f"No change is needed: {cause.evidence}")
         else:
             yield finding

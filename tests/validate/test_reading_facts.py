@@ -117,7 +117,7 @@ def test_what_was_left_out_before_an_upgrade_alarms_nobody() -> None:
     found = {one["check"]: one["what_to_do"] for one in map(finding_json, report.findings)}
     left_out = [text for check, text in found.items() if check.endswith("-left-out")]
     assert len(left_out) == 3
-    assert all(text.startswith("Nothing: ") for text in left_out)
+    assert all(text.startswith("No change is needed: ") for text in left_out)
     assert advice("SNP011", "exceeded").text.startswith("Stop all writers")
 
 
@@ -136,7 +136,7 @@ def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
     assert accepted.severity is Severity.TOLERATED
     assert finding_json(accepted)["advice"] == {
         "kind": "nothing",
-        "text": f"Nothing: {row.evidence}",
+        "text": f"No change is needed: {row.evidence}",
         "spark": None,
         "pyiceberg": None,
         "risk": None,
