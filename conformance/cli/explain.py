@@ -277,7 +277,7 @@ def how_to_fix(rule: Requirement) -> Advice | None:
 
 
 def find_requirement(code: str) -> Requirement:
-    """The requirement of a code or slug, in any case.
+    """Find the requirement of a code or slug, in any case.
 
     Raises:
         UsageError: there is none.

@@ -122,7 +122,7 @@ def engine_folders() -> tuple[EngineFolder, ...]:
 
 
 def engine_files(name: str) -> list[Path]:
-    """The files of a name in the folders of all engines, such as ``deviations.toml``."""
+    """List the files of a name in the folders of all engines, such as ``deviations.toml``."""
     return [path for folder in engine_folders() if (path := folder.data(name)) is not None]
 
 
@@ -189,7 +189,7 @@ def _read(path: Path) -> EngineFolder:
 
 
 def _release(file: Path, place: str, row: dict[str, Json]) -> dict[str, Json]:
-    """A complete release, once its keys are what they have to be."""
+    """Complete a release, once its keys are what they have to be."""
     started = [key for key in _STARTS if key in row]
     if len(started) != 1 and started != ["adapter", "sources"]:
         found = " and ".join(started) or "none of them"

@@ -12,7 +12,7 @@ BAD = ("failed", "crashed", "unexpected-pass")
 
 
 def render(run: Run, _vectors: Path | None = None) -> str:
-    """The document: how many results of the run passed and failed."""
+    """Render the document: how many results of the run passed and failed."""
     counts = Counter(result.status for result in run.results)
     failed = sum(counts[status] for status in BAD)
     part = f" ({run.answered:,} of {run.offered:,} answered)" if run.answered < run.offered else ""

@@ -21,7 +21,7 @@ from conformance.reports.matrix_terminal import summary
 
 
 def render(matrix: Matrix) -> str:
-    """The document."""
+    """Render the document."""
     return "\n".join(_lines(matrix)) + "\n"
 
 

@@ -39,7 +39,7 @@ VIEWS = (
 
 
 def render(matrix: Matrix) -> str:
-    """The page."""
+    """Render the page."""
     return render_page(
         "matrix_page.html.j2",
         verdict=("good" if matrix.exit_status == 0 else "bad", verdict(matrix).capitalize()),

@@ -157,7 +157,7 @@ def expiries() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files of awkward table metadata."""
+    """Derive the vector files of awkward table metadata."""
     read = [*reads(), *defaults()]
     yield from topic_files("table-metadata/read-awkward", "metadata.read", read)
     yield from topic_files("table-metadata/write-awkward", "metadata.write", list(writes()))

@@ -308,7 +308,7 @@ class _Run:
         raise TypeError(f"the effect {effect} is not known")
 
     def role(self, location: str | None) -> str:
-        """The register that a location is in."""
+        """Find the register that a location is in."""
         named = {"new": self.new, "base": self.base, "loaded": self.loaded, "pointer": self.pointer}
         return next((name for name, value in named.items() if value is not None and value == location), "any")
 

@@ -230,7 +230,7 @@ def _lost() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Derive the vector files."""
 
     def of(topic: str, vectors: Iterable[Vector]) -> VectorFile:
         return VectorFile(f"commits/{topic}.json", "commit.replay", SECTION, tuple(vectors))

@@ -79,7 +79,7 @@ POINT_LENGTHS = [
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Derive the vector files."""
 
     def vectors(operation: str) -> list[Vector]:
         encode = operation == "encode"

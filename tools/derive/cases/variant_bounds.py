@@ -174,7 +174,7 @@ def _variants() -> tuple[list[Vector], list[Vector]]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The vector files."""
+    """Derive the vector files."""
     encode, decode = _variants()
     yield bounds_file("encode-variant", "bound.encode", VARIANT, encode)
     yield bounds_file("decode-variant", "bound.decode", VARIANT, decode)
