@@ -189,7 +189,7 @@ class PerFile:
         mine: Mapping[Origin, Runs],
         live: Mapping[str, Any] | None,
     ) -> Iterator[tuple[Origin, Finding]]:
-        """Find new vectors that lack positions of the one that they replace, so that deleted rows reappear (DEL003)."""
+        """Find new vectors that lack positions of the one that they replace, so that deleted rows reappear (DEL026)."""
         new = [one for one in mine if one.vector and one.snapshot == snapshot_id]
         if live is None or not new:
             return
@@ -201,7 +201,7 @@ class PerFile:
                     yield (
                         new[0],
                         finding(
-                            "DEL003",
+                            "DEL026",
                             "a deletion vector lacks positions of the one that it replaces",
                             file=path,
                             found=int(lost.min()),

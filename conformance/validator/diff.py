@@ -205,7 +205,7 @@ def _columns(old: TableMetadata, new: TableMetadata, changed: Callable[..., Find
 
 
 def _brought_back(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
-    """Find required columns that the schema and the last snapshot lacked, so that rows may have no value (EVO011)."""
+    """Find required columns that the schema and the last snapshot lacked, so that rows may have no value (EVO019)."""
     schemas = {schema.schema_id: schema for schema in old.schemas}
     last = next((one for one in old.snapshots if one.snapshot_id == old.current_snapshot_id), None)
     written = schemas.get(last.schema_id) if last is not None and last.schema_id is not None else None
@@ -218,7 +218,7 @@ def _brought_back(old: TableMetadata, new: TableMetadata, changed: Callable[...,
         has_default = column.field is not None and column.field.initial_default is not None
         if column.id in dropped and column.required and not has_default:
             yield changed(
-                "EVO011",
+                "EVO019",
                 "a required column was restored, but rows were written without it",
                 f"/schemas/{place}",
                 column.name,

@@ -87,6 +87,9 @@ def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:
         return False
     check = find_check(finding.violation)
     codes = (finding.requirement,) if check is None else check.requirements
+    first_half = register()[finding.requirement].split_from
+    if first_half is not None:
+        codes += (first_half,)  # the code that the finding had before, for one more release
     return finding.check in names or any(code.startswith(names) for code in codes)
 
 

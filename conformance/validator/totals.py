@@ -147,7 +147,7 @@ def _snapshot_totals(
     operation = snapshot.operation
     if operation is SnapshotOperation.APPEND and (deleted.data_files or deleted.delete_files):
         yield finding(
-            "SNP013",
+            "SNP018",
             "a snapshot with the operation append deletes files",
             file=file,
             path=f"{path}/operation",

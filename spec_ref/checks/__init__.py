@@ -1,10 +1,10 @@
 """The registry of checks of metadata, manifests and files, each with a stable id, requirements, a level and a severity.
 
-A check is one way in which a table can break a requirement. Its id is the slug of the requirement, followed by the
-aspect that is checked if there are several (`spec_ref.requirements.check_id`); an id never changes its meaning. If a
-rule has a definition and a fast form, both are one check. The registry is data, a TOML file for each level. The
-severity of a finding follows from the requirement: a broken must is an error, a broken should is a warning; a row with
-another severity has a reason.
+A check is one way in which a table can break a requirement. Its id is the slug of the requirement (or of the one
+that it was split from), followed by the aspect that is checked if there are several
+(`spec_ref.requirements.check_id`); an id never changes its meaning. If a rule has a definition and a fast form, both
+are one check. The registry is data, a TOML file for each level. The severity of a finding follows from the
+requirement: a broken must is an error, a broken should is a warning; a row with another severity has a reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import rtoml
 
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
-from spec_ref.requirements import RequirementLevel, check_id, register
+from spec_ref.requirements import RequirementLevel, check_id, check_slug, register
 
 LEVELS = ("metadata", "manifests", "files", "rows", "diff")
 """The depth of a check; those of ``diff`` compare two versions of one table."""
@@ -132,9 +132,10 @@ def parse_checks(text: str, level: str) -> tuple[Check, ...]:
 
 def _check(row: Mapping[str, Any], level: str, unlike: Mapping[str, Any] | None) -> Check:
     code, name = row["code"], row["id"]
-    aspect = name.removeprefix(register()[code].slug).removeprefix("-")
+    slug = check_slug(code)
+    aspect = name.removeprefix(slug).removeprefix("-")
     if check_id(code, aspect) != name:
-        raise AssertionError(f"the id of a check of {code} begins with {register()[code].slug}, unlike {name}")
+        raise AssertionError(f"the id of a check of {code} begins with {slug}, unlike {name}")
     if row["scope"] not in SCOPES:
         raise AssertionError(f"{name} has the scope {row['scope']}")
     severity = requirement_severity(code) if unlike is None else Severity(unlike["severity"])

@@ -266,7 +266,7 @@ def manifest_file_findings(
 
 
 def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Iterator[Finding]:
-    """Find a summary that excludes a value of a live file: readers would not find the file (MLS019 to MLS023)."""
+    """Find a summary that excludes a value of a live file: readers would not find the file (MLS019 to MLS026)."""
     if values.null and not summary.contains_null:
         yield finding_at(
             "MLS019",
@@ -286,7 +286,7 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
             aspect="mismatch",
         )
     if not values.value:
-        for attribute, code in (("lower_bound", "MLS021"), ("upper_bound", "MLS022")):
+        for attribute, code in (("lower_bound", "MLS025"), ("upper_bound", "MLS026")):
             data = getattr(summary, attribute)
             if data is not None:
                 message = "the bound is set, but no file has a value"

@@ -110,6 +110,9 @@ class Requirement:
     rules: dict[FormatVersion, Presence] | None = None
     """For a row of a field table: what a writer of each version does."""
 
+    split_from: str | None = None
+    """The code of the requirement that this one was a part of when its checks got their ids, which are stable."""
+
     status: Status = Status.ADOPTED
 
     why: str | None = None
@@ -213,6 +216,8 @@ def register() -> dict[str, Requirement]:
 def check_id(requirement: str, aspect: str = "") -> str:
     """Build the id of a check: the slug of its requirement, followed by the aspect that is checked.
 
+    If the requirement was split from another one, the slug is that of the other one, so that ids of checks stay.
+
     Args:
         requirement: a code of the register.
         aspect: the part of the requirement that is checked, as in `spec_ref.core.errors.Violation`; empty for all of
@@ -224,8 +229,24 @@ def check_id(requirement: str, aspect: str = "") -> str:
     Raises:
         KeyError: if the register has no such code.
     """
-    slug = register()[requirement].slug
+    slug = check_slug(requirement)
     return f"{slug}-{aspect}" if aspect else slug
+
+
+def check_slug(requirement: str) -> str:
+    """Return what the ids of a requirement's checks begin with.
+
+    Args:
+        requirement: a code of the register.
+
+    Returns:
+        The slug of the requirement, or of the one that it was split from.
+
+    Raises:
+        KeyError: if the register has no such code.
+    """
+    rule = register()[requirement]
+    return rule.slug if rule.split_from is None else register()[rule.split_from].slug
 
 
 @cache
@@ -287,6 +308,7 @@ def _requirement(row: dict[str, Any]) -> Requirement:
         text=_prose(row["text"]),
         field=row.get("field"),
         rules=rules and {version: _RULES[rules[key]] for version, key in _RULE_KEYS},
+        split_from=row.get("split_from"),
         status=Status(row.get("status", "adopted")),
         why=_prose(row.get("why")),
         right=_prose(row.get("right")),

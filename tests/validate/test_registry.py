@@ -52,6 +52,24 @@ def test_ids_are_lower_case_words_with_hyphens_and_severities_have_reasons() -> 
         assert check.id == check_id(check.requirement, check.aspect)
 
 
+@pytest.mark.parametrize(
+    ("code", "aspect", "check", "before"),
+    [
+        ("SNP018", "", "snapshot-operation-append", "SNP013"),
+        ("EVO019", "required-again", "evolution-delete-field-required-again", "EVO011"),
+        ("DEL026", "lost-positions", "one-deletion-vector-per-file-lost-positions", "DEL003"),
+        ("MLS025", "of-no-value", "field-summary-lower-bound-of-no-value", "MLS021"),
+        ("MLS026", "of-no-value", "field-summary-upper-bound-of-no-value", "MLS022"),
+    ],
+)
+def test_a_check_of_a_requirement_that_was_split_keeps_its_id(code: str, aspect: str, check: str, before: str) -> None:
+    found = finding(code, "any", file="f", aspect=aspect)
+    assert (found.check, registry()[check].requirements) == (check, (code,))
+    for name in (check, code, before):
+        assert finding_filter((name,), (), "error", None).selects(found), name
+        assert not finding_filter((), (name,), "error", None).selects(found), name
+
+
 def test_retired_ids_are_of_no_check_and_may_still_be_selected() -> None:
     assert rules.retired_check_ids().keys() & registry().keys() == set()
     assert all(reason.endswith(".") for reason in rules.retired_check_ids().values())

@@ -118,12 +118,12 @@ def _null_partitions(bench: Any) -> Any:
     return summary
 
 
-@corruption("MLS021", "bound-of-no-value", PARTITIONED)
+@corruption("MLS025", "bound-of-no-value", PARTITIONED)
 def _lower_of_nothing(bench: Any) -> None:
     _null_partitions(bench)["upper_bound"] = None
 
 
-@corruption("MLS022", "bound-of-no-value", PARTITIONED)
+@corruption("MLS026", "bound-of-no-value", PARTITIONED)
 def _upper_of_nothing(bench: Any) -> None:
     _null_partitions(bench)["lower_bound"] = None
 
@@ -148,7 +148,7 @@ def _added_rows(bench: Any) -> None:
 # Positions of deletes
 
 
-@corruption("DEL003", "lost-positions", "deletion-vectors-parquet", "rows", snapshots="all")
+@corruption("DEL026", "lost-positions", "deletion-vectors-parquet", "rows", snapshots="all")
 def _lost(bench: Any) -> None:
     """Let a vector delete another row than before; the one that replaced it has only the rows that it deleted then."""
     from tools.grid.workbench import AvroFile, Manifest
