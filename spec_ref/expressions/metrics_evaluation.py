@@ -17,7 +17,7 @@ from spec_ref.expressions.bound import BoundPredicate, BoundReference, has_nan
 from spec_ref.expressions.stats_evaluation import UNKNOWN_STATS, StatsOutcome, TermStats, evaluate_stats
 from spec_ref.single_value.bounds import decode_bound
 
-_NO_BOUNDS = frozenset({"unknown", "geometry", "geography"})
+NO_BOUNDS = frozenset({"unknown", "geometry", "geography"})
 """The primitive types whose bounds do not decide comparisons."""
 
 
@@ -129,7 +129,7 @@ def _count(counts: Mapping[int, int] | None, field_id: int) -> int | None:
 
 def _bound(type_: Type, bounds: Mapping[int, bytes] | None, field_id: int, path: str) -> Any:
     data = None if bounds is None else bounds.get(field_id)
-    if data is None or kind(type_) in _NO_BOUNDS:
+    if data is None or kind(type_) in NO_BOUNDS:
         return None
     with error_path(f"{path}/{field_id}"):
         return decode_bound(type_, data)
@@ -195,4 +195,4 @@ def _summary_stats(type_: Type, summary: PartitionSummary | None) -> TermStats:
 
 
 def _partition_bound(type_: Type, data: bytes | None) -> Any:
-    return None if data is None or kind(type_) in _NO_BOUNDS else decode_bound(type_, data)
+    return None if data is None or kind(type_) in NO_BOUNDS else decode_bound(type_, data)

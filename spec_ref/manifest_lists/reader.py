@@ -11,7 +11,7 @@ from spec_ref.avro_mapping.rows import RowReader
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import NEWEST, FormatVersion
 from spec_ref.encodings.avro.container import Data, open_container
-from spec_ref.encodings.avro.types import root_record
+from spec_ref.encodings.avro.types import Record, root_record
 from spec_ref.encodings.avro.values import BlockDecoder
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 
@@ -48,7 +48,7 @@ def read_manifest_list(
 
 def _manifests(data: Data, version: FormatVersion) -> Iterator[ManifestFile]:
     container = open_container(data, REQUIREMENT)
-    shape = _find_shape(container.metadata["avro.schema"], version)
+    shape = list_shape(container.metadata["avro.schema"], version)
     number = 0
     for count, payload in container.payloads():
         for row in shape.decoder.decode_all(count, payload, REQUIREMENT, number):
@@ -60,21 +60,34 @@ def _manifests(data: Data, version: FormatVersion) -> Iterator[ManifestFile]:
             number += 1
 
 
-@attrs.frozen
-class _Shape:
+@attrs.frozen(eq=False)
+class ListShape:
     """What is derived from an Avro schema once for all the lists that share it."""
 
+    record: Record
     decoder: BlockDecoder
     reader: RowReader
 
 
-def _find_shape(schema: bytes, version: FormatVersion) -> _Shape:
+def list_shape(schema: bytes, version: FormatVersion) -> ListShape:
+    """Interpret the Avro schema of a manifest list; what is derived from short schemas is cached.
+
+    Args:
+        schema: the JSON of the Avro schema.
+        version: the format version of the table.
+
+    Returns:
+        How its entries are read.
+
+    Raises:
+        SpecError: as `read_manifest_list`, where the schema is not that of a list.
+    """
     return (_remembered if len(schema) <= MAX_CACHED_LENGTH else _new_shape)(schema, version)
 
 
-def _new_shape(schema: bytes, version: FormatVersion) -> _Shape:
+def _new_shape(schema: bytes, version: FormatVersion) -> ListShape:
     root = root_record(schema, REQUIREMENT)
-    return _Shape(BlockDecoder(root), RowReader(ManifestFile, root, version, REQUIREMENT))
+    return ListShape(root, BlockDecoder(root), RowReader(ManifestFile, root, version, REQUIREMENT))
 
 
 _remembered = functools.lru_cache(maxsize=32)(_new_shape)

@@ -7,7 +7,7 @@ For other types, and for terms that are not plain columns, the definition itself
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import attrs
@@ -33,9 +33,10 @@ from spec_ref.expressions.bound import (
     evaluate_leaf,
     has_nan,
 )
-from spec_ref.expressions.metrics_evaluation import Metrics, might_match
+from spec_ref.expressions.metrics_evaluation import NO_BOUNDS, Metrics, might_match
 from spec_ref.expressions.predicates import PREFIX, And, Constant, Not, Operation, Or
 from spec_ref.expressions.rewrite_not import rewrite_not
+from spec_ref.single_value.bounds import decode_bound
 
 Rows = npt.NDArray[np.intp]
 Values = npt.NDArray[Any]
@@ -117,6 +118,37 @@ def _matching(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> R
             return rows[_leaf(predicate, files, rows)]
         case _:
             return rows[_one_by_one(predicate, files, rows)]
+
+
+def check_bounds(types: Mapping[int, Type], files: FileStatistics, rows: Rows) -> None:
+    """Refuse bounds that are not values of their types, whether or not a predicate has to compare them.
+
+    Args:
+        types: the types of some columns by id.
+        files: the counts and bounds.
+        rows: the numbers of the files to check, ascending.
+
+    Raises:
+        SpecError: SVB001 to SVB008 or EVO006, as `spec_ref.single_value.bounds.decode_bound`.
+    """
+    for field_id, type_ in types.items():
+        for bounds in (files.lower_bounds(field_id, rows), files.upper_bounds(field_id, rows)):
+            doubtful = bounds.valid & ~_are_values(type_, bounds)
+            for data in set(bounds.take(np.nonzero(doubtful)[0]).to_bytes()):
+                assert data is not None
+                decode_bound(type_, data)
+
+
+def _are_values(type_: Type, bounds: Bounds) -> Mask:
+    """Find bounds that are values of a type by their lengths, or as ASCII; others have to be decoded."""
+    name = kind(type_)
+    if name in NO_BOUNDS:
+        return np.ones(len(bounds.valid), np.bool_)
+    if name in _LENGTHS and name != "time":  # a time has a range
+        return np.isin(bounds.lengths, list(_LENGTHS[name]))
+    if name in _BYTES:
+        return _short(bounds, short_bytes_array(bounds), type_)
+    return np.zeros(len(bounds.valid), np.bool_)
 
 
 # A leaf

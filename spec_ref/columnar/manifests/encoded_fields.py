@@ -13,14 +13,12 @@ import numpy.typing as npt
 from spec_ref.avro_mapping.schema import split_optional
 from spec_ref.columnar.encodings.avro.columns import (
     DecodedColumn,
-    NullColumn,
-    NumberColumn,
     RecordColumn,
     Rows,
     decode_lazy,
     split_nulls,
 )
-from spec_ref.columnar.manifests.nullable_arrays import Longs, Nullable
+from spec_ref.columnar.manifests.nullable_arrays import Longs, Nullable, nullable_numbers
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.encodings.avro.types import Record
@@ -139,23 +137,12 @@ class EncodedFields:
 
     def _numbers(self, columns: Sequence[DecodedColumn | None]) -> Nullable:
         """Read a field of integers over all batches."""
-        values = np.zeros(self._length, np.int64)
-        valid = np.zeros(self._length, np.bool_)
-        start = 0
-        for column, batch in zip(columns, self._batches, strict=True):
-            here = slice(start, start + batch.length)
-            start += batch.length
-            if column is None:
-                continue
-            rows, numbers = split_nulls(column)
-            if isinstance(numbers, NullColumn):
-                continue
-            assert isinstance(numbers, NumberColumn)
-            if rows is None:
-                values[here], valid[here] = numbers.values, True
-            else:
-                values[here][rows], valid[here][rows] = numbers.values, True
-        return Nullable(values, valid)
+        found = [nullable_numbers(column, batch.length) for column, batch in zip(columns, self._batches, strict=True)]
+        if len(found) == 1:
+            return found[0]
+        none = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+        values = np.concatenate([none[0], *(one.values for one in found)])
+        return Nullable(values, np.concatenate([none[1], *(one.valid for one in found)]))
 
     def _required(self, attribute: str) -> Longs:
         numbers = self._numbers(self._file_field(attribute))

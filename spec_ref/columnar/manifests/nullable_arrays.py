@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from spec_ref.columnar.encodings.avro.columns import DecodedColumn, NullColumn, NumberColumn, split_nulls
 from spec_ref.core.errors import SpecError, error_path
 from spec_ref.data_types.types import Type
 from spec_ref.single_value.bounds import decode_bound
@@ -29,6 +30,26 @@ class Nullable:
         return [value if valid else None for value, valid in zip(self.values.tolist(), there, strict=True)]
 
 
+def nullable_numbers(column: DecodedColumn | None, length: int) -> Nullable:
+    """Read a column of integers or booleans as 64-bit integers.
+
+    Args:
+        column: the column; None if a file does not have it.
+        length: the number of rows.
+
+    Returns:
+        The numbers, null where the column is.
+    """
+    values, valid = np.zeros(length, np.int64), np.zeros(length, np.bool_)
+    if column is not None:
+        rows, numbers = split_nulls(column)
+        if not isinstance(numbers, NullColumn):
+            assert isinstance(numbers, NumberColumn)
+            here = slice(None) if rows is None else rows
+            values[here], valid[here] = numbers.values, True
+    return Nullable(values, valid)
+
+
 @attrs.frozen(eq=False)
 class Bounds:
     """The bounds of one column as stored: the location of each in the decompressed bytes."""
@@ -40,6 +61,10 @@ class Bounds:
     offsets: Longs
     lengths: Longs
     valid: Mask
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Bounds:
+        """Select the bounds of some files."""
+        return Bounds(self.data, self.part[rows], self.offsets[rows], self.lengths[rows], self.valid[rows])
 
     def to_bytes(self) -> list[bytes | None]:
         """List the stored bytes, None if there is no bound."""

@@ -6,6 +6,7 @@ more than a batch of entries is held at a time, apart from the deletes and the p
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
@@ -13,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.columnar.expressions.metrics_evaluation import matching_files
+from spec_ref.columnar.manifest_lists.reader import ListColumns, list_columns
 from spec_ref.columnar.manifests.batched_manifests import batched_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.scan_planning.delete_file_index import DeleteFileIndex
+from spec_ref.columnar.scan_planning.manifest_selection import select_manifests
 from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter, PartitionSelection
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import evolve
@@ -27,7 +30,13 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import column_types
-from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, list_manifests, read_manifests
+from spec_ref.scan_planning.manifest_selection import (
+    ManifestSelection,
+    ReadFile,
+    list_manifests,
+    read_content,
+    read_manifests,
+)
 from spec_ref.scan_planning.planner import (
     NUMBERS,
     STATISTICS,
@@ -99,6 +108,20 @@ class _Filter:
         selection = ManifestSelection(self.predicate, self.specs, self.version, tolerate_truncated_times=self.tolerate)
         return list(selection.select(listed, content, file))
 
+    def manifests_of_columns(self, listed: Iterable[ListColumns], content: ManifestContent) -> list[ManifestFile]:
+        return [
+            manifest
+            for columns in listed
+            for manifest in select_manifests(
+                columns,
+                content,
+                self.predicate,
+                self.specs,
+                self.version,
+                tolerate_truncated_times=self.tolerate,
+            )
+        ]
+
     def of_spec(self, spec: PartitionSpec) -> PartitionFilter:
         if spec.spec_id not in self._of_specs:
             made = PartitionFilter(self.predicate, spec, tolerate_truncated_times=self.tolerate)
@@ -120,9 +143,7 @@ class _Scan:
     def tasks(self, snapshot: Snapshot | None) -> Iterator[FileScanTask]:
         if snapshot is None:
             return
-        listed = list_manifests(snapshot, self.specs, self.read_file, format_version=self.metadata.format_version)
-        data = self.rows.manifests(listed, ManifestContent.DATA, snapshot.manifest_list)
-        deletes = self.deletes.manifests(listed, ManifestContent.DELETES, snapshot.manifest_list)
+        data, deletes = self._manifests(snapshot)
         if not data:
             return
         index = self._index(
@@ -131,6 +152,26 @@ class _Scan:
         seen: set[str] = set()
         for columns in batched_columns(read_manifests(data, self.specs, self.read_file, snapshot.manifest_list)):
             yield from self._plan_tasks(columns, index, seen)
+
+    def _manifests(self, snapshot: Snapshot) -> tuple[list[ManifestFile], list[ManifestFile]]:
+        """Select the manifests of data and those of deletes: in columns, where the definition does not refuse them."""
+        location, version = snapshot.manifest_list, self.metadata.format_version
+        read_file = self.read_file
+        if location is not None:
+            content = read_content(self.read_file, location, "SNP005")
+            columns = list_columns(content, format_version=version)
+            if columns is not None:
+                with contextlib.suppress(SpecError):  # the definition raises it with its place
+                    return (
+                        self.rows.manifests_of_columns(columns, ManifestContent.DATA),
+                        self.deletes.manifests_of_columns(columns, ManifestContent.DELETES),
+                    )
+            read_file = {location: content}.__getitem__  # it is not read again
+        listed = list_manifests(snapshot, self.specs, read_file, format_version=version)
+        return (
+            self.rows.manifests(listed, ManifestContent.DATA, location),
+            self.deletes.manifests(listed, ManifestContent.DELETES, location),
+        )
 
     # Data files
 

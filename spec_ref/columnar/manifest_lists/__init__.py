@@ -1,0 +1,1 @@
+"""Manifest lists in columns (Manifest Lists)."""

@@ -1,0 +1,144 @@
+"""Select manifests of a list in columns: the kernel for `spec_ref.scan_planning.manifest_selection.ManifestSelection`.
+
+What is known about a partition field by its summary is what counts and bounds would say about a column, so that
+`spec_ref.columnar.expressions.metrics_evaluation` compares the summaries of all manifests of a spec at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.columnar.expressions.metrics_evaluation import check_bounds, matching_files
+from spec_ref.columnar.manifest_lists.reader import ListColumns, SummaryColumn
+from spec_ref.columnar.manifests.nullable_arrays import Bounds, Mask, Nullable
+from spec_ref.core.errors import spec_error
+from spec_ref.core.versions import DELETE_FILES, FormatVersion
+from spec_ref.data_types.types import Type
+from spec_ref.expressions.bound import BoundPredicate, has_nan
+from spec_ref.expressions.projection import inclusive_projection
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile, find_spec
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.scan_planning.partition_residual import partition_types
+
+Rows = npt.NDArray[np.intp]
+
+
+def select_manifests(
+    listed: ListColumns,
+    content: ManifestContent,
+    predicate: BoundPredicate,
+    specs: Mapping[int, PartitionSpec],
+    format_version: FormatVersion,
+    *,
+    tolerate_truncated_times: bool = False,
+) -> list[ManifestFile]:
+    """Select the manifests of one content that counts and summaries do not rule out, as `ManifestSelection.select`.
+
+    Args:
+        listed: the manifests of a snapshot, or a batch of them.
+        content: the content to select: data or deletes.
+        predicate: the filter, bound to the schema of the rows.
+        specs: the partition specs of the table, by id.
+        format_version: the version of the table.
+        tolerate_truncated_times: see `spec_ref.expressions.projection.Projection`.
+
+    Returns:
+        The selected manifests, in order.
+
+    Raises:
+        SpecError: where `ManifestSelection.select` does, without the number of the manifest.
+    """
+    rows = np.nonzero(listed.content == content)[0]
+    spec_ids = listed.partition_spec_id[rows]
+    if len(rows) and content is ManifestContent.DELETES and not DELETE_FILES.is_supported(format_version):
+        raise spec_error("DEL001", "deletes are not allowed in v1", path="/content", format_version=format_version)
+    live, counts = listed.may_have_live_files, listed.summary_count
+    kept = live.copy()
+    for spec_id in np.unique(spec_ids).tolist():
+        spec = find_spec(specs, spec_id, "/partition_spec_id")
+        mine = rows[(spec_ids == spec_id) & live[rows]]
+        # Where the number of summaries differs, it is unknown which of them belongs to which field.
+        judged = mine[counts.valid[mine] & (counts.values[mine] == len(spec.fields))]
+        if len(judged):
+            projected = inclusive_projection(predicate, spec, tolerate_truncated_times=tolerate_truncated_times)
+            statistics = SummaryStatistics(listed, spec, partition_types(projected))
+            check_bounds(statistics.types, statistics, judged)
+            kept[judged] = False
+            kept[matching_files(projected, statistics, judged)] = True
+    return listed.manifests(rows[kept[rows]])
+
+
+_VALUES = 3
+"""The number of values that stands for any: one null, one NaN and another value."""
+
+
+class SummaryStatistics:
+    """Field summaries as the counts and bounds from which the same follows (see `FileStatistics`)."""
+
+    def __init__(self, listed: ListColumns, spec: PartitionSpec, types: Mapping[int, Type]) -> None:
+        """Read the summaries that a predicate refers to.
+
+        Args:
+            listed: the manifests.
+            spec: the partition spec of those that are evaluated.
+            types: the types of the partition fields in the predicate, by id.
+        """
+        self.types = types
+        self.record_count = np.ones(len(listed), np.int64)
+        places = {field.field_id: place for place, field in enumerate(spec.fields)}
+        self._summaries: dict[int, SummaryColumn] = {one: listed.summaries(places[one]) for one in types}
+
+    def counts(self, attribute: str, field_id: int, rows: Rows | None = None) -> Nullable:
+        """Derive counts as `spec_ref.expressions.metrics_evaluation.column_stats` reads them.
+
+        Args:
+            attribute: ``value_counts``, ``null_value_counts`` or ``nan_value_counts``.
+            field_id: the id of the partition field.
+            rows: the numbers of the manifests; None for all.
+
+        Returns:
+            The counts, one per manifest.
+        """
+        summary = self._summaries[field_id]
+        chosen = slice(None) if rows is None else rows
+        null: Mask = summary.contains_null[chosen]
+        nan = np.zeros(len(null), np.bool_)
+        if has_nan(self.types[field_id]):
+            nan = ~summary.contains_nan.valid[chosen] | summary.contains_nan.values[chosen]
+        bounded = summary.lower_bound.valid[chosen] | summary.upper_bound.valid[chosen]
+        ordinary = bounded | ~(null | nan)
+        every = {
+            "value_counts": np.full(len(null), _VALUES),
+            "null_value_counts": null * np.where(ordinary, 1, np.where(nan, _VALUES - 1, _VALUES)),
+            "nan_value_counts": nan * np.where(ordinary, 1, np.where(null, _VALUES - 1, _VALUES)),
+        }
+        return Nullable(every[attribute], np.ones(len(null), np.bool_))
+
+    def lower_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
+        """Read the lower bounds of a partition field.
+
+        Args:
+            field_id: the id of the partition field.
+            rows: the numbers of the manifests; None for all.
+
+        Returns:
+            The bounds, one per manifest.
+        """
+        found = self._summaries[field_id].lower_bound
+        return found if rows is None else found.take(rows)
+
+    def upper_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
+        """Read the upper bounds of a partition field.
+
+        Args:
+            field_id: the id of the partition field.
+            rows: the numbers of the manifests; None for all.
+
+        Returns:
+            The bounds, one per manifest.
+        """
+        found = self._summaries[field_id].upper_bound
+        return found if rows is None else found.take(rows)
