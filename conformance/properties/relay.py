@@ -112,7 +112,9 @@ class Relays:
                 before = table.engine
                 try:
                     table.accept(operation, engine.name, value["metadata"])
-                except Broken as broken:
+                except Broken as error:
+                    wrong_rows = bool(error.differences) and error.filtered is None
+                    broken = (table.fault_before(operation) if wrong_rows else None) or error
                     origin = table.origin(broken)
                     by, done = (engine.name, operation["op"]) if origin is None else (origin.engine, origin.operation)
                     failure = _failure(broken, by, done)

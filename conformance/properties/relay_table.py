@@ -13,7 +13,7 @@ from conformance.properties.errors import Broken
 from conformance.properties.table_checks import TableChecks
 from conformance.runner.adapter_interface import Request
 from conformance.scripts import ScriptError
-from conformance.scripts.model import ModelTable
+from conformance.scripts.model import MAIN, ModelTable
 
 Op = dict[str, Json]
 
@@ -88,10 +88,22 @@ class SharedTable:
         found = None
         if broken.filtered is not None:
             for version in reversed(self.versions):
-                if not version.checks.reads_wrong_rows(*broken.filtered, version.model):
+                if version.checks.fault_of_filter(*broken.filtered, version.model) is None:
                     break
                 found = version
         return found
+
+    def fault_before(self, operation: Op) -> Broken | None:
+        """Return how the current table gives wrong rows for the filter of an operation, or for its negation.
+
+        With wrong counts or bounds, an engine that trusts them deletes files with rows that the filter does not match.
+        """
+        if "filter" in operation and self.versions:
+            for predicate in (operation["filter"], {"type": "not", "child": operation["filter"]}):
+                fault = self.checks.fault_of_filter(operation.get("branch", MAIN), predicate, self.model)
+                if fault is not None:
+                    return fault
+        return None
 
     def damage(self) -> str:
         """Describe how files of the table changed although an operation was not done; empty if they did not."""

@@ -207,8 +207,8 @@ class TableChecks:
         if snapshot is not None:
             self.readings[snapshot] = (written.reading_inputs(ref=name), expected)
 
-    def reads_wrong_rows(self, name: str, predicate: Json, model: ModelTable) -> bool:
-        """Return whether a read of a branch or tag with a filter gives wrong rows.
+    def fault_of_filter(self, name: str, predicate: Json, model: ModelTable) -> Broken | None:
+        """Return how a read of a branch or tag with a filter gives wrong rows.
 
         Args:
             name: the branch or tag; of a table that does not have it yet, the branch main is read.
@@ -216,16 +216,20 @@ class TableChecks:
             model: the model of the last table that was checked.
 
         Returns:
-            False also if the table has no such column.
+            None if the rows are right, and if the table has no such column.
         """
         heads = expected_heads(model)
         there = name if name in heads else "main"
         if self.before is None or there not in heads:
-            return False
+            return None
         try:
-            return next(_filtered_differences(there, predicate, heads[there], self.before), None) is not None
+            differences = _filtered_differences(there, predicate, heads[there], self.before)
+            _no_differences(f"{there} where {predicate}", differences, (name, predicate))
         except (SpecError, ScriptError, RefusedByText, NotExamined):
-            return False
+            return None
+        except Broken as broken:
+            return broken
+        return None
 
     def branched(self) -> TableChecks:
         """Return a copy, whose further steps do not affect this one."""

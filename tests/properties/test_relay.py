@@ -27,6 +27,7 @@ from conformance.properties.script_maker import Size
 from conformance.reports.relay_page import render
 from conformance.runner.adapter_interface import InProcess
 from conformance.runner.process import AdapterLimits, Process
+from conformance.table_io.writing.metrics import MetricsCollector
 from spec_ref.core.errors import Violation
 
 Change = Callable[[dict[str, Any]], object]
@@ -249,9 +250,9 @@ def test_rows_that_a_filter_loses_are_the_fault_of_the_engine_since_which_it_doe
         def __init__(self, number: int) -> None:
             self.number = number
 
-        def reads_wrong_rows(self, name: str, predicate: object, _model: object) -> bool:
+        def fault_of_filter(self, name: str, predicate: object, _model: object) -> Broken | None:
             assert (name, predicate) == ("main", {"type": "is-null", "term": "c2"})
-            return self.number in losing
+            return Broken("differs: filter", "any") if self.number in losing else None
 
     table = SharedTable(tmp_path)
     table.versions = [
@@ -263,6 +264,34 @@ def test_rows_that_a_filter_loses_are_the_fault_of_the_engine_since_which_it_doe
     assert table.origin(Broken("differs: rows", "any")) is None
 
 
+def test_a_wrong_count_by_which_another_engine_deletes_a_file_is_the_fault_of_its_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The count of nulls of a field of null structs, which no check compares in ORC."""
+    collected = MetricsCollector.metrics
+
+    def counting_no_nulls(args: dict[str, Any], right: Change) -> object:
+        def metrics(collector: MetricsCollector) -> Any:
+            made = collected(collector)
+            return evolve(made, null_value_counts={**made.null_value_counts, 3: 0})
+
+        with monkeypatch.context() as patched:
+            patched.setattr(MetricsCollector, "metrics", metrics)
+            return right(args)
+
+    struct = {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]}
+    fields = [*FIELDS, {"id": 2, "name": "c", "required": False, "type": struct}]
+    schema = {"type": "struct", "fields": fields}
+    create = {**CREATE, "schema": schema, "properties": {"write.format.default": "orc"}}
+    found = relays(engine("right"), engine("miscounting", counting_no_nulls))
+    steps = [Step(create, "right"), Step({"op": "append", "rows": [{"id": "1", "c": None}]}, "miscounting")]
+    for predicate in ({"type": "not-null", "term": "c.x"}, {"type": "is-null", "term": "c.x"}):
+        failure = found.replay([*steps, Step({"op": "delete", "filter": predicate}, "right")])
+        assert failure is not None
+        assert (failure.kind, failure.engine, failure.operation) == ("differs: filter", "miscounting", "append")
+        assert [one.got for one in failure.differences] == [ABSENT]
+
+
 @pytest.mark.parametrize("name", ["main", "a branch that was made later"])
 def test_rows_that_main_lost_are_looked_for_where_a_branch_does_not_exist_yet(name: str, tmp_path: Path) -> None:
     table = SharedTable(tmp_path / "t")
@@ -271,8 +300,8 @@ def test_rows_that_main_lost_are_looked_for_where_a_branch_does_not_exist_yet(na
         assert found.attempt(table, operation, found.engines["right"]) is None
     with_a_row_that_is_not_there = table.model.after(len(table.operations), APPEND)
     predicate = {"type": "not-null", "term": "id"}
-    assert table.checks.reads_wrong_rows(name, predicate, with_a_row_that_is_not_there)
-    assert not table.checks.reads_wrong_rows(name, predicate, table.model)
+    assert table.checks.fault_of_filter(name, predicate, with_a_row_that_is_not_there) is not None
+    assert table.checks.fault_of_filter(name, predicate, table.model) is None
 
 
 def test_a_refusal_that_changes_the_table_is_another_failure() -> None:
