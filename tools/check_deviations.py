@@ -23,7 +23,7 @@ from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, DeviationKind
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, Requirement, contradictions, register
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 
 @frozen
@@ -307,4 +307,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    run_main(main)
+    run_without_parser(main)

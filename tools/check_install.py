@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tools.entry_point import run_without_parser
+
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-run.lock"
 OLDEST = (3, 11)
@@ -128,4 +130,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_without_parser(main, sys.argv[1:])

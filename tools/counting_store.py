@@ -27,6 +27,7 @@ from urllib.request import urlopen
 
 from attrs import frozen
 
+from tools.entry_point import run_main
 from tools.store_environment import store_environment
 
 _BUSY = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
@@ -191,4 +192,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

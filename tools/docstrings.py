@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).parents[1]
 
@@ -215,4 +215,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    run_main(main)
+    run_without_parser(main)

@@ -1,4 +1,7 @@
-"""The entry point of the tools: run a main function, and end quietly when the reader of the output has closed it."""
+"""The entry point of the tools: run a main function, and end quietly when the reader of the output has closed it.
+
+A tool calls `run_main` if its main function parses the arguments with argparse, and `run_without_parser` otherwise.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,13 @@ def run_main(main: Callable[..., int | None], *arguments: Any) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = OUTPUT_CLOSED
     sys.exit(status)
+
+
+def run_without_parser(main: Callable[..., int | None], *arguments: Any) -> NoReturn:
+    """Run a tool that has no parser of arguments, and exit with its status; `--help` only prints its description."""
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        run_main(print, (sys.modules["__main__"].__doc__ or "").strip())
+    run_main(main, *arguments)
 
 
 def _is_output_closed() -> bool:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from spec_ref.table_metadata.json_schemas import NAMES, schema_text
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 FOLDER = Path(__file__).parent.parent / "spec_ref" / "table_metadata"
 
@@ -28,4 +28,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    run_main(main)
+    run_without_parser(main)

@@ -13,6 +13,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from tools.entry_point import run_main
+
 START_MS = 1_700_000_000_000
 MINUTE_MS = 60_000
 LOCATION = "s3://bucket/warehouse/db/table"
@@ -119,4 +121,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.version import tool_version
+from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 ARCHIVE = "iceberg-vectors"
@@ -78,6 +79,11 @@ def release(folder: Path) -> list[Path]:
     return [*made, sums]
 
 
-if __name__ == "__main__":
-    for built_file in release(Path(sys.argv[1] if len(sys.argv) > 1 else "dist")):
+def main(arguments: list[str]) -> None:
+    """Build a release into the given folder, or into `dist`."""
+    for built_file in release(Path(arguments[0] if arguments else "dist")):
         print(built_file)
+
+
+if __name__ == "__main__":
+    run_without_parser(main, sys.argv[1:])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.operations.schemas import protocol_schema, vectors_schema
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED: dict[Path, Callable[[], dict[str, Any]]] = {
@@ -59,4 +59,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    run_main(main, sys.argv[1:])
+    run_without_parser(main, sys.argv[1:])

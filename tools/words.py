@@ -24,7 +24,7 @@ from proselint.config import DEFAULT
 from proselint.registry import CheckRegistry
 from proselint.tools import LintFile
 
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).parents[1]
 RULES = Path(__file__).with_suffix(".toml")
@@ -177,4 +177,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    run_main(main, sys.argv[1:])
+    run_without_parser(main, sys.argv[1:])

@@ -35,7 +35,7 @@ from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import check_manifest
 from spec_ref.statistics.puffin_checks import check_puffin
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITERS = ROOT / "vectors/golden/writers"
@@ -389,4 +389,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    run_main(main)
+    run_without_parser(main)

@@ -28,6 +28,7 @@ from tools import table_kit
 from tools.bench.measure import BenchError, Claim, Scale
 from tools.bench.validation import measured
 from tools.counting_store import Manners, counting_store
+from tools.entry_point import run_main
 from tools.scale.tables import FIELDS
 from tools.store_environment import BUCKET
 from tools.table_kit import TableKit
@@ -152,4 +153,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

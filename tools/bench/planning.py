@@ -22,6 +22,7 @@ from spec_ref.scan_planning import table_state
 from spec_ref.table_metadata import read_metadata
 from tools.bench.entries_table import FIRST_PARTITION, STRIDE, make_table
 from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed
+from tools.entry_point import run_without_parser
 
 # The questions: name, column, smallest and largest value
 
@@ -185,6 +186,11 @@ def growth(directory: Path) -> None:
             os.waitpid(child, 0)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure in a temporary folder."""
     with tempfile.TemporaryDirectory() as place:
         growth(Path(place))
+
+
+if __name__ == "__main__":
+    run_without_parser(main)

@@ -29,6 +29,7 @@ from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_types.types import DOUBLE, INT, LONG, STRING, NestedField, StructType
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed
+from tools.entry_point import run_without_parser
 from tools.table_kit import TableKit
 
 FIELDS = (
@@ -210,6 +211,11 @@ def growth(place: Path) -> None:
         print(f"{count:10} {statistics.median(measured):7.3f}   rows: {left}")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="bench-rows-") as folder:
         growth(Path(folder))
+
+
+if __name__ == "__main__":
+    run_without_parser(main)

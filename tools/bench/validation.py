@@ -46,6 +46,7 @@ from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata import TableMetadata, dumps
 from tools.bench.measure import BenchError, Claim, Measure, Scale, in_turns
+from tools.entry_point import run_without_parser
 from tools.table_kit import TableKit, parquet_bytes
 
 COLUMNS: tuple[Type, ...] = (LONG,) * 10 + (DOUBLE,) * 4 + (STRING,) * 4 + (DATE, TIMESTAMP)
@@ -376,6 +377,11 @@ def growth(folder: Path) -> None:
             print(f"{text} {entries / table['seconds']:>10.0f} {total >> 20:>8} {largest >> 20:>8}", flush=True)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="bench-validate-") as place:
         growth(Path(place))
+
+
+if __name__ == "__main__":
+    run_without_parser(main)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tools.derive.cases import all_files
+from tools.entry_point import run_without_parser
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 
@@ -37,4 +38,4 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_without_parser(main, sys.argv[1:])

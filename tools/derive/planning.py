@@ -22,6 +22,7 @@ from tools.derive import manifests as avro_files
 from tools.derive.encoding import single_value
 from tools.derive.json_types import JsonObject
 from tools.derive.vector import INVALID, Vector
+from tools.entry_point import run_without_parser
 
 PLACE = "/tmp/iceberg-conformance/tables"
 KEPT = Path(__file__).resolve().parents[2] / "vectors" / "golden" / "tables"
@@ -466,4 +467,4 @@ def main(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_without_parser(main, sys.argv[1:])

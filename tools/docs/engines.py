@@ -16,7 +16,7 @@ from pathlib import Path
 from conformance.engine_setup.catalog import Engine, catalog
 from conformance.engine_setup.folders import EngineFolder, engine_folders
 from tools.docs.markdown import code, table
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(<!-- engines -->).*?(<!-- end of engines -->)", re.DOTALL)
@@ -84,4 +84,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    run_main(main, sys.argv[1:])
+    run_without_parser(main, sys.argv[1:])

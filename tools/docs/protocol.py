@@ -24,7 +24,7 @@ from conformance.operations.families import Family, families
 from conformance.operations.schemas import protocol_schema
 from tools.docs.html import vector_link
 from tools.docs.markdown import code, plain, table
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "protocol.md"
@@ -234,4 +234,4 @@ def main(arguments_: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    run_main(main, sys.argv[1:])
+    run_without_parser(main, sys.argv[1:])

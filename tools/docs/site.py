@@ -32,7 +32,7 @@ from tools.docs import (
     search_ids,
     vector_pages,
 )
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = ROOT / "build" / "docs"
@@ -255,4 +255,4 @@ def build(pages_: Path, site: Path) -> int:
 
 
 if __name__ == "__main__":
-    run_main(main)
+    run_without_parser(main)

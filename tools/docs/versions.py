@@ -31,7 +31,7 @@ from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.upgrade import STEPS
 from tools.docs.markdown import code, plain, table
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "format-versions.md"
 
@@ -144,4 +144,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    run_main(main, sys.argv[1:])
+    run_without_parser(main, sys.argv[1:])

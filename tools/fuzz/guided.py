@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 
+from tools.entry_point import run_without_parser
 from tools.fuzz.mutations import MAX_BYTES
 from tools.fuzz.running import MEMORY, MOST_FINDINGS, SECONDS, Attempts, Finding, Outcome
 from tools.fuzz.target import ROOT, Target
@@ -148,5 +149,10 @@ def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
     atheris.Fuzz()
 
 
+def main(name: str, seconds: str, number: str, place: str, new: str) -> None:
+    """Run one target in this process, as `guided` asks for."""
+    _run(name, float(seconds), int(number), Path(place), Path(new))
+
+
 if __name__ == "__main__":
-    _run(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]), Path(sys.argv[5]))
+    run_without_parser(main, *sys.argv[1:])

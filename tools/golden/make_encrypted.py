@@ -18,6 +18,7 @@ from pathlib import Path
 
 from conformance.engine_setup.catalog import find_engine
 from conformance.engine_setup.java import class_path, classes_path
+from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "tests" / "engines" / "java" / "EncryptedTable.java"
@@ -65,4 +66,4 @@ def _keep(made: Path, kept: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    main()
+    run_without_parser(main)

@@ -12,9 +12,9 @@ The rows: id 34 is in bucket 3 of 4, as its hash 2017239379 (Appendix B) is 3 mo
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +166,11 @@ ENGINES = {"iceberg-java": spark_tables, "pyiceberg": pyiceberg_tables}
 
 def main() -> None:
     """Make the files of one engine."""
-    engine, output = sys.argv[1], Path(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("engine", choices=ENGINES)
+    parser.add_argument("output", type=Path)
+    given = parser.parse_args()
+    engine, output = given.engine, given.output
     shutil.rmtree(WAREHOUSE, ignore_errors=True)
     version, snapshots = ENGINES[engine](output)
     fields = {

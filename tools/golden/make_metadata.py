@@ -20,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tools.entry_point import run_without_parser
+
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "vectors" / "golden" / "metadata"
 PLACE = Path("/tmp/iceberg-conformance/metadata")
@@ -366,4 +368,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_without_parser(main)

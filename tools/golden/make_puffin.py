@@ -14,9 +14,10 @@ import base64
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import SparkSession
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 WAREHOUSE = Path("/tmp/golden-warehouse")
 
@@ -60,6 +61,8 @@ METRICS_SELECT = """
 
 def session(jar: str) -> SparkSession:
     """Return a local Spark session of one core with a Hadoop catalog called golden."""
+    from pyspark.sql import SparkSession
+
     return (
         SparkSession.builder.master("local[1]")
         .config("spark.jars", jar)

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tools.entry_point import run_without_parser
 from tools.golden import make_tables_cases, make_tables_kit  # noqa: F401 - the cases register themselves
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,4 +83,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_without_parser(main)

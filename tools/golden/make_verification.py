@@ -15,6 +15,7 @@ from typing import Any
 
 from conformance.vectors.interchange import spellings, vector_file
 from conformance.vectors.lint import canonical
+from tools.entry_point import run_without_parser
 
 CASES = Path(__file__).parent / "verification.json"
 VECTORS = Path(__file__).parents[2] / "vectors"
@@ -82,4 +83,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_without_parser(main)

@@ -11,6 +11,7 @@ from the statements and the engine's way of deleting; neither the engine nor our
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import json
 import shutil
@@ -169,5 +170,14 @@ def find_writer(engine: str) -> Callable[..., None]:
     return write
 
 
+def main() -> None:
+    """Write the tables of one engine."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("engine")
+    parser.add_argument("jar", nargs="?")
+    given = parser.parse_args()
+    find_writer(given.engine)(sys.modules["__main__"], *filter(None, [given.jar]))
+
+
 if __name__ == "__main__":
-    find_writer(sys.argv[1])(sys.modules["__main__"], *sys.argv[2:])
+    main()

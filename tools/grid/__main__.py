@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 from tools.grid.page import PAGE, page
 from tools.grid.run import KEPT, UNEXPLAINED, every_outcome, kept, to_json, unmade, unneeded
 
@@ -46,4 +46,4 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    run_main(main, sys.argv[1:])
+    run_without_parser(main, sys.argv[1:])

@@ -22,7 +22,7 @@ from pathlib import Path
 from conformance.core.json_types import Json
 from conformance.properties.script_shrinking import smaller_or_refused
 from conformance.properties.shrinking import smallest
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 from tools.forked_process import BROKEN, DONE, HANGS, run_forked
 from tools.mutants.killing import replace_in_process
 from tools.mutants.mutant import HERE, SEQUENCES, Mutant, load
@@ -170,4 +170,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    run_main(main, sys.argv[1:])
+    run_without_parser(main, sys.argv[1:])

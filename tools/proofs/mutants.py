@@ -18,7 +18,7 @@ from typing import Any
 
 import attrs
 
-from tools.entry_point import run_main
+from tools.entry_point import run_without_parser
 from tools.forked_process import DONE, run_forked
 from tools.mutants.importing import Finder
 from tools.mutants.mutant import Mutant
@@ -79,6 +79,10 @@ def _refuted(row: Row) -> str:
 
 def main(words: Sequence[str]) -> int:
     """Try the mutants, as many at a time as there are cores; return the exit status, which is 1 if one survives."""
+    if any(name == "spec_ref" or name.startswith("spec_ref.") for name in sys.modules):
+        raise SystemExit("spec_ref was imported before the mutants")
+    import z3  # noqa: F401 - once, before the processes of the mutants are forked
+
     chosen = rows(words)
     survived = 0
     with ProcessPoolExecutor(os.cpu_count(), mp_context=multiprocessing.get_context("fork")) as pool:
@@ -90,8 +94,4 @@ def main(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    if any(name == "spec_ref" or name.startswith("spec_ref.") for name in sys.modules):
-        raise SystemExit("spec_ref was imported before the mutants")
-    import z3  # noqa: F401 - once, before the processes of the mutants are forked
-
-    run_main(main, sys.argv[1:])
+    run_without_parser(main, sys.argv[1:])

@@ -22,6 +22,7 @@ from conformance.validator.manifests import check_manifest_task
 from conformance.vectors import load, shipped
 from spec_ref.scan_planning import planner
 from tools.bench.planning import ours, questions
+from tools.entry_point import run_without_parser
 
 
 def planned(location: str, question: str, files: str) -> dict[str, Any]:
@@ -88,5 +89,11 @@ PATHS: dict[str, Callable[..., dict[str, Any]]] = {
     "facts": facts,
 }
 
+
+def main(path: str, *words: str) -> None:
+    """Run a path, and print its result."""
+    print(json.dumps(PATHS[path](*words)))
+
+
 if __name__ == "__main__":
-    print(json.dumps(PATHS[sys.argv[1]](*sys.argv[2:])))
+    run_without_parser(main, *sys.argv[1:])
