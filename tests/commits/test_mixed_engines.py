@@ -79,7 +79,8 @@ def test_ours_and_pyiceberg_share_a_sql_catalog(tmp_path: Path, opened: Callable
     assert [process.wait(300) for process in others] == [0, 0]
     assert len(reported) == 12
     assert len(ours) == 6
-    assert len(done) > 0
+    # Two commits may lose to our last one; of those after it, one loses only to another one.
+    assert "done" in {outcome for outcome, *_ in reported[8:]}
     assert sorted(live(store)) == sorted([*ours, *done])
     check(store)
 
