@@ -19,12 +19,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from conformance.core.json_types import JsonObject
 from conformance.engine_setup.folders import EngineFolder, engine_folders
 from conformance.validator.finding import with_severity
 from conformance.validator.tolerated import tolerate
 from conformance.validator.writers import FILE, fingerprint_files, manifest_marks, program
 from spec_ref.checks.findings import Finding
+from spec_ref.core.json_types import JsonObject
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema

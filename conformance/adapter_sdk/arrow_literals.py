@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.adapter_sdk import lenient_values as native
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 COUNTED = {
     "date": pa.int32(),

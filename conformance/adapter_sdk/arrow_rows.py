@@ -21,7 +21,7 @@ import pyarrow.types as pat
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 Column = Any
 """An Arrow array, of any type."""

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from conformance.adapter_sdk.serve import Arguments
-from conformance.core.json_types import JsonObject
+from spec_ref.core.json_types import JsonObject
 
 TABLE_MEMBERS = frozenset(
     {

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.adapter_sdk.table_requests import local_path
-from conformance.core.json_types import Json
 from conformance.core.moved_modules import renamed_member
+from spec_ref.core.json_types import Json
 
 MAIN = "main"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 
 @dataclass(frozen=True, slots=True)

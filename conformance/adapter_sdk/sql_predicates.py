@@ -15,8 +15,8 @@ from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.predicates import older_form
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.sql_dialects import Dialect, identifier, primitive_sql, text
-from conformance.core.json_types import Json
 from conformance.core.moved_modules import renamed_member
+from spec_ref.core.json_types import Json
 
 NEGATED = {
     "is-null": "not-null",

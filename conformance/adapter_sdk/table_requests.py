@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.drives import has_drive, local_uri_path
-from conformance.core.json_types import JsonObject
+from spec_ref.core.json_types import JsonObject
 
 METADATA_COLUMNS = ("_row_id", "_last_updated_sequence_number", "_file", "_pos")
 TIMES = ("snapshot", "ref", "timestamp_ms")

@@ -18,11 +18,11 @@ from cyclopts import Parameter
 from conformance.cli.progress import progress
 from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
-from conformance.core.json_types import Json
 from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.protocol import Started
 from conformance.runner.process import AdapterLimits
 from conformance.runner.targets import REFERENCE, make_limits, target
+from spec_ref.core.json_types import Json
 
 with lazy_imports():
     from conformance.properties import (

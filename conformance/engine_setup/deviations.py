@@ -14,9 +14,9 @@ from pathlib import Path
 import rtoml
 
 from conformance.core.failures import UsageError
-from conformance.core.json_types import Json
 from conformance.engine_setup.catalog import SERVERS
 from conformance.engine_setup.folders import engine_folders
+from spec_ref.core.json_types import Json
 
 FILE = "deviations.toml"
 

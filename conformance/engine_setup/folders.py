@@ -41,7 +41,7 @@ import attrs
 import rtoml
 
 from conformance.core.failures import UsageError
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 VARIABLE = "ICEBERG_CONFORMANCE_ENGINES"
 """The environment variable that names folders of engines beside those that come with the tool."""

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 
 from attrs import frozen
 
-from conformance.core.json_types import Json
 from conformance.interop.entries import ENTRIES
 from conformance.interop.entry import ScriptTemplate
+from spec_ref.core.json_types import Json
 
 FORMAT = "write.format.default"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 Op = dict[str, Json]
 

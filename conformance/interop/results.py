@@ -10,10 +10,10 @@ import jsonschema_rs
 from attrs import fields
 
 from conformance.core.json_text import dump_json
-from conformance.core.json_types import JsonObject
 from conformance.core.output_files import write_output
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
 from conformance.runner.results import read_json_lines
+from spec_ref.core.json_types import JsonObject
 
 RESULTS = 1
 """The version of the file format."""

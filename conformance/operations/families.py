@@ -14,7 +14,7 @@ from attrs import frozen
 
 from conformance import operations
 from conformance.core.failures import UsageError
-from conformance.core.json_types import JsonObject
+from spec_ref.core.json_types import JsonObject
 
 FILE = "schema.json"
 FORM = Path(__file__).parents[1] / "schemas" / "operation_family.json"

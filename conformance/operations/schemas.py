@@ -11,8 +11,8 @@ import json
 from functools import cache
 from pathlib import Path
 
-from conformance.core.json_types import JsonObject
 from conformance.operations.families import families
+from spec_ref.core.json_types import JsonObject
 
 HERE = Path(__file__).parent
 

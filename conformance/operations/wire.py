@@ -15,8 +15,8 @@ import math
 import re
 from typing import Any
 
-from conformance.core.json_types import Json
 from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.json_types import Json
 from spec_ref.data_types.types import Type
 from spec_ref.data_types.values import value_key
 from spec_ref.encodings.variant.physical_types import Variant

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conformance.core.json_types import Json
 from conformance.operations.comparison import Difference
 from spec_ref.core.errors import Violation
+from spec_ref.core.json_types import Json
 
 
 class Broken(Exception):

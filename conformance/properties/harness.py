@@ -9,7 +9,6 @@ from pathlib import Path
 from attrs import evolve, field, frozen
 
 from conformance.adapter_sdk.table_requests import columns
-from conformance.core.json_types import Json
 from conformance.operations.comparison import Undecodable, read_type
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.registry import OPERATIONS
@@ -19,6 +18,7 @@ from conformance.operations.writing.literals import with_ids, with_names
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.runner.adapter_interface import Adapter, Request
+from spec_ref.core.json_types import Json
 from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate

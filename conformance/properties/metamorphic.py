@@ -14,7 +14,6 @@ from attrs import frozen
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import dump_json, parse_json
-from conformance.core.json_types import Json
 from conformance.core.lazy_imports import lazy_imports
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import VIOLATED, Harness
@@ -26,6 +25,7 @@ from conformance.properties.searching import add_operations, drawn_maker, search
 from conformance.runner.adapter_interface import Adapter
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import run_model
+from spec_ref.core.json_types import Json
 
 with lazy_imports():
     from hypothesis import strategies as st

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from conformance.core.json_types import Json
 from conformance.operations.writing.comparators import written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import VIOLATED, Harness, Row, TableReading, agree
@@ -17,6 +16,7 @@ from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, e
 from conformance.properties.script_maker import MODES
 from conformance.properties.scripts import Maker
 from conformance.scripts.expected import expected_table
+from spec_ref.core.json_types import Json
 
 Ops = Sequence[dict[str, Json]]
 

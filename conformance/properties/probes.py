@@ -10,7 +10,6 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.core.json_types import Json
 from conformance.operations.protocol import Ok, Unsupported
 from conformance.properties.errors import NotSupported
 from conformance.properties.script_maker import FORMATS, MODES, PARTITION_NAMES, PROPERTIES, usual_partition_name
@@ -26,6 +25,7 @@ from conformance.properties.values import (
     value_pool,
 )
 from conformance.runner.adapter_interface import Adapter, Request
+from spec_ref.core.json_types import Json
 
 Op = dict[str, Json]
 

@@ -20,7 +20,6 @@ import attrs
 from attrs import Factory, define
 
 from conformance.core.failures import NotExamined
-from conformance.core.json_types import Json
 from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
 from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay, operation_features
@@ -38,6 +37,7 @@ from conformance.properties.script_shrinking import smaller
 from conformance.properties.scripts import is_valid_script, make_script
 from conformance.properties.shrinking import smallest
 from conformance.runner.adapter_interface import Adapter
+from spec_ref.core.json_types import Json
 
 SIZE = Size(operations=10)
 MAX_TRIES = 80

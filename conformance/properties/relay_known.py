@@ -43,12 +43,12 @@ import rtoml
 from attrs import NOTHING, field, fields, frozen
 
 from conformance.core.failures import UsageError
-from conformance.core.json_types import Json
 from conformance.engine_setup.deviations import shipped_entries
 from conformance.operations.comparison import ABSENT, Difference
 from conformance.rules import registry
 from conformance.runner.expectations import DeviationKind
 from spec_ref.core.errors import Violation
+from spec_ref.core.json_types import Json
 from spec_ref.requirements import check_id, register
 
 

@@ -13,12 +13,12 @@ from attrs import frozen
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import dump_json, parse_json, shorten
-from conformance.core.json_types import Json
 from conformance.operations.comparison import Difference
 from conformance.properties.relay_table import Op
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import run_model
 from spec_ref.core.errors import Violation
+from spec_ref.core.json_types import Json
 
 
 @frozen

@@ -8,12 +8,12 @@ from pathlib import Path
 from attrs import Factory, define, frozen
 
 from conformance.adapter_sdk.table_requests import local_path, metadata
-from conformance.core.json_types import Json
 from conformance.properties.errors import Broken
 from conformance.properties.table_checks import TableChecks
 from conformance.runner.adapter_interface import Request
 from conformance.scripts import ScriptError
 from conformance.scripts.model import MAIN, ModelTable
+from spec_ref.core.json_types import Json
 
 Op = dict[str, Json]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
-from conformance.core.json_types import Json
 from conformance.properties.searching import FailingExample, digest
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import check_script
+from spec_ref.core.json_types import Json
 
 
 def write_scenario(failure: FailingExample, keep: Path | None) -> Path:

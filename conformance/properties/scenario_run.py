@@ -10,13 +10,13 @@ from pathlib import Path
 
 from attrs import define, field
 
-from conformance.core.json_types import Json
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.relay_known import KnownRelay, operation_features
 from conformance.properties.scenario_files import PassedScripts
 from conformance.properties.scenarios import follow_reference
 from conformance.properties.written_scenarios import follow_written
 from conformance.runner.adapter_interface import Adapter
+from spec_ref.core.json_types import Json
 
 
 @define

@@ -13,7 +13,6 @@ from pathlib import Path
 from attrs import frozen
 
 from conformance.adapter_sdk.table_requests import columns, local_path, metadata
-from conformance.core.json_types import Json
 from conformance.operations.comparison import read_type, same_json
 from conformance.operations.protocol import Answer, Ok
 from conformance.operations.registry import OPERATIONS
@@ -23,6 +22,7 @@ from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts.model import run_model
 from conformance.scripts.states import Rows, ScriptState
 from conformance.vectors import Vector
+from spec_ref.core.json_types import Json
 
 READ = OPERATIONS["table.read"]
 

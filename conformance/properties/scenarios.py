@@ -18,7 +18,6 @@ from typing import Protocol
 
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import NotExamined
-from conformance.core.json_types import Json
 from conformance.operations.writing.reference import ReferenceWriter
 from conformance.properties.errors import Broken
 from conformance.properties.table_checks import TableChecks, broken_by
@@ -26,6 +25,7 @@ from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import ModelTable
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.core.errors import SpecError
+from spec_ref.core.json_types import Json
 
 Op = dict[str, Json]
 

@@ -10,7 +10,6 @@ from typing import Any, Self
 import attrs
 from attrs import define, field, frozen
 
-from conformance.core.json_types import Json
 from conformance.properties.values import (
     LEAST,
     NESTED_WORDS,
@@ -25,6 +24,7 @@ from conformance.properties.values import (
 )
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, ModelTable
+from spec_ref.core.json_types import Json
 
 Op = dict[str, Json]
 

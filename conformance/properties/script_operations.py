@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from conformance.core.json_types import Json
 from conformance.properties.script_maker import (
     FORMATS,
     IDS,
@@ -16,6 +15,7 @@ from conformance.properties.script_maker import (
 from conformance.properties.values import json_constant, predicate_leaves
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import MAIN, ModelTable
+from spec_ref.core.json_types import Json
 
 _PROMOTIONS: dict[str, tuple[str, ...]] = {
     "int": ("long",),

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from conformance.core.json_types import Json
 from conformance.properties.script_maker import Op
 from conformance.properties.scripts import is_valid_script
 from conformance.properties.values import simpler_predicates
 from conformance.scripts import ScriptError
 from conformance.scripts.model import check_script
+from spec_ref.core.json_types import Json
 
 
 def smaller(

@@ -11,7 +11,6 @@ import itertools
 import random
 from collections.abc import Iterator
 
-from conformance.core.json_types import Json
 from conformance.properties.script_maker import (
     FORMATS,
     MODES,
@@ -26,6 +25,7 @@ from conformance.properties.script_operations import OPERATION_MAKERS, forbidden
 from conformance.properties.values import NESTED_WORDS, NEW_VALUES, SEALED_VALUES, VALUES, WITH_ARGUMENTS, Chance
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import MAIN, run_model
+from spec_ref.core.json_types import Json
 
 WEIGHTS = {
     "append": 5,

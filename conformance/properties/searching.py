@@ -14,13 +14,13 @@ from typing import Any
 from attrs import frozen
 
 from conformance.core.failures import optional
-from conformance.core.json_types import Json
 from conformance.core.lazy_imports import lazy_imports
 from conformance.properties.errors import Broken
 from conformance.properties.script_maker import SMALL, Size
 from conformance.properties.scripts import Maker
 from conformance.properties.shrinking import smallest
 from conformance.properties.values import Chance
+from spec_ref.core.json_types import Json
 
 with lazy_imports():
     import hypothesis as hypothesis_library

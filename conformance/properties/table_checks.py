@@ -20,7 +20,6 @@ import attrs
 from attrs import define, field, frozen
 
 from conformance.core.failures import NotExamined
-from conformance.core.json_types import Json
 from conformance.operations.comparison import Difference
 from conformance.operations.writing.comparators import Lineage, reading_differences, state_differences
 from conformance.operations.writing.written import OperationNumbers, Written
@@ -38,6 +37,7 @@ from conformance.validator.diff import forbidden_changes
 from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.core.errors import SpecError
+from spec_ref.core.json_types import Json
 
 Op = dict[str, Json]
 

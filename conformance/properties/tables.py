@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import frozen
 
-from conformance.core.json_types import Json
 from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
 from conformance.operations.writing.literals import with_ids
@@ -30,6 +29,7 @@ from conformance.properties.values import (
     predicate_leaves,
 )
 from spec_ref.columnar.schemas.column_projection import arrow_values
+from spec_ref.core.json_types import Json
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_metrics import parquet_metrics

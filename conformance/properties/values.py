@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 Struct = dict[str, Any]
 

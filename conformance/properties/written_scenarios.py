@@ -15,7 +15,6 @@ from typing import Any
 
 from conformance.adapter_sdk.table_requests import local_path, metadata
 from conformance.core.json_text import shorten
-from conformance.core.json_types import Json
 from conformance.operations.comparison import Undecodable
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.operations.writing.comparators import BrokenRule, written_table
@@ -31,6 +30,7 @@ from conformance.validator.context import Level
 from conformance.validator.diff import compare
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, TableReport, validate
+from spec_ref.core.json_types import Json
 
 Op = dict[str, Json]
 

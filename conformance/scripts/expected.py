@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 
-from conformance.core.json_types import Json
 from conformance.scripts.states import Rows, ScriptState
+from spec_ref.core.json_types import Json
 
 
 def expected_table(states: Sequence[ScriptState]) -> Json:

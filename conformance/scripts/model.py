@@ -18,7 +18,6 @@ from typing import Any
 import attrs
 from attrs import field
 
-from conformance.core.json_types import Json
 from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model_rows import (
     Fields,
@@ -48,6 +47,7 @@ from conformance.scripts.model_specs import (
 )
 from conformance.scripts.model_values import comparable_literal, default_literal, matches, to_stored, values_at
 from conformance.scripts.states import ScriptState
+from spec_ref.core.json_types import Json
 
 MAIN = "main"
 KEEPS_DATES = ("year", "month", "day", "void")

@@ -10,10 +10,10 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.core.json_types import Json
 from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model_values import comparable_literal, read_fields
 from conformance.scripts.states import ModelRow, Rows
+from spec_ref.core.json_types import Json
 
 Fields = tuple[Json, ...]
 Literals = Mapping[str, Json]

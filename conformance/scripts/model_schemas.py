@@ -9,8 +9,8 @@ import copy
 import re
 from collections.abc import Iterator, Sequence
 
-from conformance.core.json_types import Json
 from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
+from spec_ref.core.json_types import Json
 
 PARTS = {"list": ("element",), "map": ("key", "value")}
 """The members of nested types other than structs."""

@@ -9,9 +9,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from conformance.core.json_types import Json
 from conformance.scripts.errors import LeftOpen, RefusedByText
 from conformance.scripts.model_schemas import full_column_name, source_id
+from spec_ref.core.json_types import Json
 
 _SORT_DEFAULTS = {"transform": "identity", "direction": "asc", "null_order": "nulls-first"}
 

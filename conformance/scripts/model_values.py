@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from conformance.core.json_types import Json
 from conformance.scripts.errors import RefusedByText, ScriptError
+from spec_ref.core.json_types import Json
 
 Fields = Sequence[Mapping[str, Json]]
 

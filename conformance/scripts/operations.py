@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from attrs import field, frozen
 
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 Row: TypeAlias = Mapping[str, Json]
 

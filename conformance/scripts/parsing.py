@@ -6,10 +6,10 @@ from typing import Any
 
 import attrs
 
-from conformance.core.json_types import Json
 from conformance.operations.protocol import message_violation
 from conformance.scripts.errors import ScriptError
 from conformance.scripts.operations import OPERATIONS, Operation, PartitionPart, Script, SortPart
+from spec_ref.core.json_types import Json
 
 PARTS: dict[tuple[str, str], type[PartitionPart | SortPart]] = {
     ("create", "partition"): PartitionPart,

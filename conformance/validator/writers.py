@@ -36,8 +36,8 @@ import rtoml
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
-from conformance.core.json_types import Json
 from conformance.engine_setup.folders import engine_folders
+from spec_ref.core.json_types import Json
 
 MARKS = ("keys", "codec", "records", "defaults")
 """The marks that `manifest_marks` finds."""

@@ -27,10 +27,10 @@ import jsonschema_rs
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json, place, shorten
-from conformance.core.json_types import JsonObject
 from conformance.core.spec_links import section_link
 from conformance.vectors import Vector
 from conformance.vectors.lint import canonical
+from spec_ref.core.json_types import JsonObject
 from spec_ref.requirements import register
 
 PROJECT = "apache/iceberg-verification"

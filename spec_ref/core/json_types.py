@@ -1,4 +1,4 @@
-"""The type of JSON as Python reads it, for annotations."""
+"""The types of JSON as Python reads it, for annotations."""
 
 from __future__ import annotations
 
@@ -6,3 +6,6 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 """A value as a JSON parser returns it: None, bool, int, float, str, list, or dict with str keys."""
+
+JsonObject: TypeAlias = dict[str, Any]
+"""A JSON object: a dict with str keys."""

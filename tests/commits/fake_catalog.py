@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any, cast
 
-from conformance.core.json_types import JsonObject
 from conformance.table_io.stores.local_files import LocalFiles
+from spec_ref.core.json_types import JsonObject
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.manifest_lists.reader import read_manifest_list

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.core.json_types import JsonObject
 from fake_catalog import FakeCatalog
 
 from conformance.cli import main
 from conformance.core.failures import UsageError
 from conformance.races.stress.run import Report, Settings, StressStopped, stress
 from conformance.races.stress.writers import BRANCH, Work, work
+from spec_ref.core.json_types import JsonObject
 
 
 def run(tmp_path: Path, url: str, **more: object) -> Report:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.adapter_sdk import arrow_literals
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 INNER = {"type": "struct", "fields": [{"id": 9, "name": "x", "required": True, "type": "uuid"}]}
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from conformance.core.json_types import Json
 from shipped_vectors import shipped_vectors
 
 from conformance import vectors
@@ -20,6 +19,7 @@ from conformance.runner.judge import Outcome, Verdict, judge_answer
 from conformance.runner.scratch_dir import base_table, clear, table_folders
 from conformance.scripts.expected import expected_table
 from conformance.scripts.model import run_model
+from spec_ref.core.json_types import Json
 
 FIELDS = [{"id": 1, "name": "id", "required": False, "type": "long"}]
 CREATE = {"op": "create", "format_version": 3, "schema": {"type": "struct", "fields": FIELDS}}

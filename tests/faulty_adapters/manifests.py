@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.adapter_sdk.serve import Arguments
-from conformance.core.json_types import JsonObject
 from spec_ref.core.errors import SpecError
+from spec_ref.core.json_types import JsonObject
 from tests.faulty_adapters import Fault, Operation
 
 Wrong = Callable[[Arguments, Operation], Any]

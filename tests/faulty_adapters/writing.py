@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 from conformance.adapter_sdk.serve import Arguments, Unsupported
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 from spec_ref.core.records import evolve
 from tests.faulty_adapters import Fault, Operation
 

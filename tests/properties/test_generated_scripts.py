@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.core.json_types import Json
 from conformance.properties.script_maker import FORMATS, PROPERTIES, Size
 from conformance.properties.script_operations import forbidden_operation
 from conformance.properties.script_shrinking import smaller
@@ -18,6 +17,7 @@ from conformance.properties.scripts import EXCLUDABLE, OPERATIONS, Maker, is_val
 from conformance.properties.values import ODD_NAMES, SEALED_VALUES, TRANSFORMS, VALUES, WITH_ARGUMENTS, Chance
 from conformance.scripts import RefusedByText, parse_script, script_json
 from conformance.scripts.model import ModelTable, check_script, run_model
+from spec_ref.core.json_types import Json
 
 
 @functools.cache

@@ -14,13 +14,13 @@ from planted import adapter
 
 from conformance.adapter_sdk.serve import Arguments
 from conformance.cli import main
-from conformance.core.json_types import Json
 from conformance.properties.errors import NotSupported
 from conformance.properties.harness import Harness
 from conformance.properties.metamorphic import MetamorphicResults, check, property_scripts, replay_script
 from conformance.properties.metamorphic_properties import PROPERTIES
 from conformance.properties.searching import search
 from conformance.scripts.model import run_model
+from spec_ref.core.json_types import Json
 from tools.mutants.seeded_examples import make_property_script
 
 Operation = Callable[[Arguments], Any]

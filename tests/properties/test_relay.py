@@ -14,7 +14,6 @@ from attrs import evolve
 
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import UsageError
-from conformance.core.json_types import Json
 from conformance.engines.reference import adapter as reference
 from conformance.operations.comparison import ABSENT, Difference
 from conformance.properties import relay_known
@@ -29,6 +28,7 @@ from conformance.runner.adapter_interface import InProcess
 from conformance.runner.process import AdapterLimits, Process
 from conformance.table_io.writing.metrics import MetricsCollector
 from spec_ref.core.errors import Violation
+from spec_ref.core.json_types import Json
 
 Change = Callable[[dict[str, Any]], object]
 

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from conformance.cli import main
-from conformance.core.json_types import Json
 from conformance.operations.forms import FAST, functions
 from conformance.operations.forms import PLAIN as PLAIN_FORM
 from conformance.operations.writing import reference, written
@@ -36,6 +35,7 @@ from conformance.table_io.writing import WritableTable, create_table
 from conformance.validator.run import validate
 from spec_ref.commits.changes import SetProperties
 from spec_ref.core.errors import SpecError
+from spec_ref.core.json_types import Json
 from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.scan_planning.time_travel import TableState, table_state
 

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.core.json_types import Json
 from conformance.operations.writing.comparators import reading_differences
 from conformance.operations.writing.written import Written
 from conformance.properties.errors import Broken
@@ -34,6 +33,7 @@ from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
 from spec_ref.commits.changes import Validation
+from spec_ref.core.json_types import Json
 
 SIZE = Size(columns=3, rows=4, operations=6)
 

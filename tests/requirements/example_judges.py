@@ -30,11 +30,11 @@ from sound_documents import (
     sound_metadata,
 )
 
-from conformance.core.json_types import Json
 from conformance.engines.reference.adapter import operations
 from conformance.operations.manifests.wire import entry_from_form, listed_from_form, read_table_schema
 from spec_ref.avro_mapping.schema import type_from_avro
 from spec_ref.core.errors import SpecError
+from spec_ref.core.json_types import Json
 from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.data_types.promotion import is_promotable
 from spec_ref.deletes.deletion_vector import decode_deletion_vector

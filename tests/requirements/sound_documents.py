@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 

@@ -19,7 +19,7 @@ from conformance.scripts.model import run_model
 VECTORS = [vector for vector in shipped_vectors() if vector.operation.name == "table.write"]
 ROOT = Path(__file__).parents[2]
 MODULES = {
-    "conformance.core.json_types",  # names of types only
+    "spec_ref.core.json_types",  # names of types only
     "conformance.scripts.errors",
     "conformance.scripts.expected",
     "conformance.scripts.model",

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from conformance.core.json_types import JsonObject
 from conformance.rules import registry
 from conformance.table_io.tables import metadata_location
 from conformance.validator.context import Level
@@ -20,6 +19,7 @@ from conformance.validator.run import validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
+from spec_ref.core.json_types import JsonObject
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata import read_metadata
 from tools.grid.workbench import Workbench, over

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conformance.core.json_types import JsonObject
 from large_engines import skip_unless_installed
 
 from conformance.engine_setup import launch
@@ -17,6 +16,7 @@ from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Severity
+from spec_ref.core.json_types import JsonObject
 
 pytestmark = pytest.mark.engine
 

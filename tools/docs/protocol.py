@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from conformance import vectors
-from conformance.core.json_types import JsonObject
 from conformance.operations.families import Family, families
 from conformance.operations.schemas import protocol_schema
+from spec_ref.core.json_types import JsonObject
 from tools.docs.html import vector_link
 from tools.docs.markdown import code, plain, table
 from tools.entry_point import run_without_parser

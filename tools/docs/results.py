@@ -25,11 +25,11 @@ from pathlib import Path
 from attrs import asdict, evolve, frozen
 
 from conformance.core.failures import UsageError
-from conformance.core.json_types import Json
 from conformance.interop import results as matrix_results
 from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome, reading_outcome
 from conformance.runner import results as run_results
 from conformance.runner.results import Result, Run
+from spec_ref.core.json_types import Json
 from tools.entry_point import run_main
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "results"

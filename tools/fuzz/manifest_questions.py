@@ -11,10 +11,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from conformance.core.json_types import JsonObject
 from conformance.engines.reference.adapter import operations
 from conformance.operations.wire import to_exchange
 from spec_ref.core.errors import SpecError
+from spec_ref.core.json_types import JsonObject
 from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year
 from spec_ref.schemas.type_json import type_to_json

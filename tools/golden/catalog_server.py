@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-from conformance.core.json_types import JsonObject
+from spec_ref.core.json_types import JsonObject
 from tools.loopback_server import LoopbackServer
 
 NAMESPACE = "n"

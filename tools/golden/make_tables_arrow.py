@@ -9,7 +9,7 @@ import datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.core.json_types import JsonObject
+from spec_ref.core.json_types import JsonObject
 from tools.derive.planning import PlanTable, entry, positions
 from tools.golden.make_tables_kit import Row, Table, exchange, golden
 

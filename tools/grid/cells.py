@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 from spec_ref.core.records import field_rules
 from spec_ref.data_types.types import NestedField
 from spec_ref.encodings.puffin import file

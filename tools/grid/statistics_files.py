@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 from tools.grid.workbench import Workbench
 
 Change = Callable[[dict[str, Json]], None]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 
-from conformance.core.json_types import Json
 from conformance.properties.metamorphic import add_property_operations
 from conformance.properties.metamorphic_properties import Property
 from conformance.properties.script_maker import REFUSED, SMALL
 from conformance.properties.scripts import Maker
 from conformance.properties.tables import TableCase, draw_case
 from conformance.properties.values import Chance
+from spec_ref.core.json_types import Json
 
 ATTEMPTS = 5
 """The maximum number of scripts that are generated for one seed until one ends with operations of the property."""

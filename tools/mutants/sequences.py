@@ -19,9 +19,9 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from conformance.core.json_types import Json
 from conformance.properties.script_shrinking import smaller_or_refused
 from conformance.properties.shrinking import smallest
+from spec_ref.core.json_types import Json
 from tools.entry_point import run_without_parser
 from tools.forked_process import BROKEN, DONE, HANGS, run_forked
 from tools.mutants.killing import replace_in_process

@@ -12,9 +12,9 @@ import os
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, serve, take_standard_output
 from conformance.adapter_sdk.sql_predicates import select_statement
-from conformance.core.json_types import Json
 from conformance.engines.flink import writing
 from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint, read_rows_json
+from spec_ref.core.json_types import Json
 
 
 def _options(args: Arguments) -> dict[str, str]:

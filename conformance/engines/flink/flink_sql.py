@@ -14,7 +14,7 @@ from typing import Any
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.adapter_sdk.sql_dialects import Dialect, text
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 PROGRAM = "conformance.flink.Program"
 OPENED_PACKAGES = (

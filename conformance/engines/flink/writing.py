@@ -18,8 +18,8 @@ from conformance.adapter_sdk import script_steps, table_requests
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.adapter_sdk.sql_dialects import identifier, literal, sql_type, text
-from conformance.core.json_types import Json
 from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint
+from spec_ref.core.json_types import Json
 
 NAME = "Flink"
 

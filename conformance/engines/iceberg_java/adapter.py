@@ -16,9 +16,9 @@ from typing import Any
 
 from conformance.adapter_sdk.script_steps import WRITING
 from conformance.adapter_sdk.serve import Invalid, Unsupported, encode_answer, perform, take_standard_output
-from conformance.core.json_types import Json
 from conformance.engines.iceberg_java import writing
 from conformance.engines.iceberg_java.spark_sql import SETTINGS
+from spec_ref.core.json_types import Json
 
 PROGRAM = "org.apache.iceberg.Adapter"
 

@@ -20,8 +20,8 @@ from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.adapter_sdk.spark_dialect import SPARK
 from conformance.adapter_sdk.sql_dialects import identifier, identifiers, literal, sql_type
 from conformance.adapter_sdk.sql_predicates import predicate_sql
-from conformance.core.json_types import Json
 from conformance.engines.iceberg_java.spark_sql import CATALOG
+from spec_ref.core.json_types import Json
 
 NAME = "Iceberg-Java"
 ADDING = frozenset({"create", "append", "sort", "properties"})

@@ -7,9 +7,9 @@ from typing import Any
 
 from conformance.adapter_sdk.script_steps import MAIN
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.core.json_types import Json
 from conformance.engines.pyiceberg.adapter import engine_type
 from conformance.engines.pyiceberg.writing import PyTable, operations
+from spec_ref.core.json_types import Json
 
 
 def writing(name: str, append: Callable[[Any, Any], object]) -> dict[str, Callable[[dict[str, Any]], object]]:

@@ -32,7 +32,7 @@ from pyiceberg.typedef import Record
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
-from conformance.core.json_types import JsonObject
+from spec_ref.core.json_types import JsonObject
 
 REFUSALS = (ValueError, ResolveError, ValidationError, EOFError, zlib.error, zstandard.ZstdError, struct.error)
 """Exceptions with which PyIceberg refuses files; `UnicodeError` and pydantic's errors are ValueErrors."""

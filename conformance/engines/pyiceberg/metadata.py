@@ -29,7 +29,7 @@ from conformance.adapter_sdk.metadata_builders import (
     with_placeholder_ids,
 )
 from conformance.adapter_sdk.serve import Arguments, Unsupported
-from conformance.core.json_types import JsonObject
+from spec_ref.core.json_types import JsonObject
 
 WRITTEN_VERSIONS = (1, 2)
 MISSING_TYPE = re.compile(r'"(?:type|element|key|value)": "variant"')

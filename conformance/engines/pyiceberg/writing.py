@@ -26,9 +26,9 @@ from conformance.adapter_sdk import arrow_literals, script_steps, table_requests
 from conformance.adapter_sdk.file_locations import file_location
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
-from conformance.core.json_types import Json
 from conformance.engines.pyiceberg.expressions import to_pyiceberg
 from conformance.engines.pyiceberg.metadata import change_column
+from spec_ref.core.json_types import Json
 
 NAME = "PyIceberg"
 REFUSALS = (ValueError, TypeError, ValidationError, CommitFailedException, pa.ArrowException, OSError, KeyError)

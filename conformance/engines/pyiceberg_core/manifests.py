@@ -15,8 +15,8 @@ from pyiceberg_core import manifest as core
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
-from conformance.core.json_types import JsonObject
 from conformance.engines.pyiceberg.manifests import FILE, INTS, LISTED, SUMMARY, engine_table
+from spec_ref.core.json_types import JsonObject
 
 ENTRY = ("status", "snapshot_id", "sequence_number", "file_sequence_number")
 """The fields of an entry that the binding supports, besides the data file."""

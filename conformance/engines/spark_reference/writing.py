@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.core.json_types import Json
 from conformance.operations.writing.reference import ReferenceWriter, requested_mode, target_branch, writing_operations
 from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.writing import spark as on_spark
+from spec_ref.core.json_types import Json
 from spec_ref.expressions.expression_json import predicate_from_json
 
 NAME = "the reference in Spark"

@@ -17,12 +17,12 @@ from conformance.adapter_sdk import script_steps, table_requests
 from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
 from conformance.adapter_sdk.sql_dialects import primitive_sql, text
 from conformance.adapter_sdk.sql_predicates import select_statement
-from conformance.core.json_types import Json
 from conformance.engines.trino.server import LACKING, Server, started
 from conformance.engines.trino.sql import DIALECT
 from conformance.engines.trino.tables import Registry
 from conformance.engines.trino.values import value
 from conformance.engines.trino.writing import NAME, TrinoWriter
+from spec_ref.core.json_types import Json
 
 Arguments = dict[str, Any]
 

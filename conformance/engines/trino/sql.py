@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.adapter_sdk import sql_dialects
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.sql_dialects import Dialect, identifier
-from conformance.core.json_types import Json
+from spec_ref.core.json_types import Json
 
 _MOMENT = "CAST(replace('{text}', 'T', ' ') AS "
 _CONSTANTS = {

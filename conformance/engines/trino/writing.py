@@ -13,10 +13,10 @@ from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.adapter_sdk.sql_dialects import identifier, text
 from conformance.adapter_sdk.sql_predicates import predicate_sql
-from conformance.core.json_types import Json
 from conformance.engines.trino.server import Server
 from conformance.engines.trino.sql import DIALECT, literal, quoted, sql_type
 from conformance.engines.trino.tables import Registry
+from spec_ref.core.json_types import Json
 
 NAME = "Trino"
 FORMATS = {"parquet": "PARQUET", "orc": "ORC", "avro": "AVRO"}

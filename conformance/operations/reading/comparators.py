@@ -12,7 +12,6 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from conformance.core.json_types import JsonObject
 from conformance.operations.comparison import (
     ABSENT,
     MAX_DIFFERENCES,
@@ -24,6 +23,7 @@ from conformance.operations.comparison import (
 )
 from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.core.errors import SpecError
+from spec_ref.core.json_types import JsonObject
 from spec_ref.data_types.types import ListType, MapType, StructType, Type, VariantType
 from spec_ref.data_types.values import value_key
 from spec_ref.encodings.variant.physical_types import DECIMAL_DIGITS, PhysicalType, VariantPrimitive, VariantValue

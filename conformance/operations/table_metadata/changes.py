@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.core.json_types import Json
 from spec_ref.core.errors import spec_error
+from spec_ref.core.json_types import Json
 from spec_ref.core.versions import V3
 from spec_ref.json.reading import reader
 from spec_ref.schemas.evolution import (

@@ -8,10 +8,10 @@ from typing import Any
 
 from conformance.adapter_sdk.metadata_builders import file_columns
 from conformance.adapter_sdk.serve import Arguments
-from conformance.core.json_types import JsonObject
 from conformance.operations.forms import Functions
 from conformance.operations.table_metadata.changes import column_change, place_after
 from conformance.operations.table_metadata.wire import LONGS
+from spec_ref.core.json_types import JsonObject
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.json.reading import reader

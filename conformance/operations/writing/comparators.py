@@ -17,10 +17,10 @@ from attrs import frozen
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.table_requests import local_path, metadata
 from conformance.core.counts import plural
-from conformance.core.json_types import JsonObject
 from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.comparison import ABSENT, MAX_DIFFERENCES, Comparator, Difference, Differences
 from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.json_types import JsonObject
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 with lazy_imports():

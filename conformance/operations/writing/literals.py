@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.core.json_types import Json
 from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.core.errors import spec_error
+from spec_ref.core.json_types import Json
 from spec_ref.data_types.types import ListType, MapType, StructType, Type
 
 

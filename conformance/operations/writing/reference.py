@@ -11,7 +11,6 @@ from conformance.adapter_sdk import script_steps
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Arguments, Invalid
 from conformance.core.failures import NotExamined
-from conformance.core.json_types import Json
 from conformance.operations.forms import FAST, Functions, functions
 from conformance.operations.protocol import message_violation
 from conformance.operations.table_metadata.changes import column_changes
@@ -30,6 +29,7 @@ from spec_ref.commits.changes import (
     Upgrade,
 )
 from spec_ref.core.errors import spec_error
+from spec_ref.core.json_types import Json
 from spec_ref.core.versions import FormatVersion
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json.reading import reader

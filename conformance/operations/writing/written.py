@@ -12,7 +12,6 @@ import attrs
 from attrs import Factory, frozen
 
 from conformance.core.json_text import dump_json
-from conformance.core.json_types import Json
 from conformance.operations.writing.literals import read_literal, write_literal
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.local import plan_reading
@@ -24,6 +23,7 @@ from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import Violation
+from spec_ref.core.json_types import Json
 from spec_ref.core.versions import ROW_LINEAGE
 from spec_ref.data_types.types import ListType, MapType, StructType, Type
 from spec_ref.expressions.expression_json import predicate_from_json

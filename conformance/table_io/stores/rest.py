@@ -27,7 +27,6 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from conformance.core.json_types import JsonObject
 from conformance.table_io.file_access import FileMissing, file_system, read_bytes, split_location, write_bytes
 from conformance.table_io.stores.local_files import LocalFiles
 from conformance.table_io.stores.rest_catalog import CatalogError, NoReply, Reply, RestCatalog
@@ -36,6 +35,7 @@ from conformance.table_io.stores.sql import TableName
 from spec_ref.commits import CommitStateUnknown, MetastoreTable
 from spec_ref.commits.effects import Effect, ReadFile, ReadPointer, Swap
 from spec_ref.commits.payloads import FileKind
+from spec_ref.core.json_types import JsonObject
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.reader import read_metadata
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from conformance.core.json_types import JsonObject
+from spec_ref.core.json_types import JsonObject
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2
 from spec_ref.snapshots.references import MAIN
