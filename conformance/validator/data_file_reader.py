@@ -62,6 +62,9 @@ class OpenedFile:
     offsets: tuple[int, ...] | None = None
     """The offsets of row groups or stripes."""
 
+    avro_schema: Any = None
+    """The JSON of the Avro schema; None for other formats."""
+
 
 def open_file(
     location: str,
@@ -179,6 +182,7 @@ def _avro(file: Any, mapping: Mapped) -> OpenedFile:
         by_name=rows.written.mapped,
         unreadable=_unreadable_columns(rows),
         faults=() if rows.written.mapped else tuple(_avro_faults(schema, "")),
+        avro_schema=schema,
     )
 
 

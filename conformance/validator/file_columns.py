@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import attrs
 
@@ -11,9 +12,11 @@ from conformance.validator.data_file_reader import OpenedFile
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding, from_violation
 from conformance.validator.values import same_type, storage_mismatches
+from spec_ref.avro_mapping.schema import avro_default
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import abbreviated_repr
 from spec_ref.data_types.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
+from spec_ref.encodings.avro.types import FIELD_ID
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.schemas.reserved_field_ids import BY_ID, MAX_TABLE_FIELD_ID
 
@@ -37,6 +40,8 @@ def column_findings(context: Context, place: EntryPlace, opened: OpenedFile) -> 
             )
         seen.add(field_id)
         yield from _column(context, place.data_file, opened, field_id, name, type_)
+    for path, stored in _avro_fields(opened.avro_schema, ""):
+        yield from _avro_default(context, location, path, stored)
     if content is FileContent.POSITION_DELETES:
         fields = {field.id: field for field in opened.struct.fields}
         for field_id, wanted in ((FILE_PATH, STRING), (POS, LONG)):
@@ -86,6 +91,50 @@ def _flat_type(field_id: int, path: str, type_: Type) -> Iterator[tuple[int, str
     elif isinstance(type_, MapType):
         yield from _flat_type(type_.key_id, f"{path}/key", type_.key)
         yield from _flat_type(type_.value_id, f"{path}/value", type_.value)
+
+
+def _avro_fields(schema: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the fields with ids of the records of an Avro schema, with their paths."""
+    match schema:
+        case list():
+            for branch in schema:
+                yield from _avro_fields(branch, path)
+        case {"type": "record", "fields": fields}:
+            for field in fields:
+                here = f"{path}/{field['name']}"
+                if FIELD_ID in field:
+                    yield here, field
+                yield from _avro_fields(field["type"], here)
+        case {"type": "array", "items": inner} | {"type": "map", "values": inner} | {"type": {"type": _} as inner}:
+            yield from _avro_fields(inner, path)
+
+
+def _avro_default(context: Context, location: str, path: str, field: dict[str, Any]) -> Iterator[Finding]:
+    """Compare the default of a field of an Avro schema with that of the table's column (AVR003)."""
+    column = context.columns.get(field[FIELD_ID])
+    expected = None if column is None or column.field is None else avro_default(column.field)
+    found = field.get("default")
+    if expected is None:
+        return
+    if found is None:
+        yield finding(
+            "AVR003",
+            "a field with a default has no Avro default",
+            file=location,
+            path=path,
+            expected=f"the Avro default {abbreviated_repr(expected)}",
+            aspect="no-default",
+        )
+    elif found != expected and not isinstance(expected, dict):  # the fields of a struct have defaults themselves
+        yield finding(
+            "AVR003",
+            "the Avro default of a field differs from its initial-default",
+            file=location,
+            path=path,
+            found=abbreviated_repr(found),
+            expected=abbreviated_repr(expected),
+            aspect="mismatch",
+        )
 
 
 def _column(

@@ -1,8 +1,8 @@
 """Iceberg types as Avro schemas and back (Appendix A, Avro; AVR001 to AVR014).
 
 `schema_json` derives the Avro schema that a writer stores, with the ids of every field, element, key and value. A map
-with string keys is an Avro map there; an array of entries is read too (AVR005). No field has a default but null, which
-is less than AVR003 asks for: readers take defaults from the table.
+with string keys is an Avro map there; an array of entries is read too (AVR005). The initial default of a field is its
+Avro default (AVR003), which `avro_default` converts.
 `type_from_avro` derives the Iceberg type of any Avro schema, and `value_reader` and `value_writer` convert between the
 values of `spec_ref.encodings.avro.values` and those of the spec.
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from spec_ref.core.decimals import unscaled_value
-from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.data_types.decimals import decimal_from_unscaled, decimal_size
 from spec_ref.data_types.types import (
     PLAIN_PRIMITIVES,
@@ -51,6 +51,7 @@ from spec_ref.encodings.avro.types import (
     Union,
 )
 from spec_ref.encodings.variant.physical_types import Variant
+from spec_ref.schemas.column_projection import missing_value
 
 FIELD_NAME = "iceberg-field-name"
 """The property for a name that Avro does not allow, beside the replaced name, as in Iceberg-Java."""
@@ -149,14 +150,22 @@ def schema_json(struct: StructType, name: str, record_names: Mapping[int, str] |
 def _record(struct: StructType, name: str, names: _Names, given: Mapping[int, str]) -> dict[str, Any]:
     fields: list[dict[str, Any]] = []
     record = {"type": "record", "name": names.fresh(name), "fields": fields}
+    legal = _legal_names(struct)
+    fields.extend(_field_json(field, legal[field.id], names, given) for field in struct.fields)
+    return record
+
+
+def _legal_names(struct: StructType) -> dict[int, str]:
+    """Map the ids of fields to names that Avro allows, each used once."""
+    names: dict[int, str] = {}
     used: set[str] = set()
     for field in struct.fields:
         legal = sanitize_name(field.name)
         while legal in used:  # two names may have become one; a name is information only, the id decides
             legal = f"{legal}_{field.id}"
         used.add(legal)
-        fields.append(_field_json(field, legal, names, given))
-    return record
+        names[field.id] = legal
+    return names
 
 
 def _field_json(field: NestedField, name: str, names: _Names, given: Mapping[int, str]) -> dict[str, Any]:
@@ -164,17 +173,58 @@ def _field_json(field: NestedField, name: str, names: _Names, given: Mapping[int
     if name != field.name:
         json[FIELD_NAME] = field.name
     type_ = _type_json(field.type, field.id, names, given)
-    json["type"] = _optional(type_, required=field.required)
-    if not field.required:
-        json["default"] = None  # AVR002
+    default = avro_default(field)
+    json["type"] = _optional(type_, required=field.required, null_first=default is None)
+    if default is not None or not field.required:
+        json["default"] = default  # AVR002, AVR003
     if field.doc is not None:
         json["doc"] = field.doc
     json[FIELD_ID] = field.id
     return json
 
 
-def _optional(json: Any, *, required: bool) -> Any:
-    return json if required or json == "null" else ["null", json]
+def avro_default(field: NestedField) -> Any:
+    """Convert the initial default of a field to the JSON of its Avro default (AVR003).
+
+    A field with such a default has null as the second branch of its union (contradiction C10): Avro before 1.12 allows
+    only defaults of the first one.
+
+    Args:
+        field: a field of a struct.
+
+    Returns:
+        The JSON, in which bytes are text with one character for each byte; None if the default is null, or is a struct
+        that has no value for a required field.
+    """
+    if field.initial_default is None:
+        return None
+    try:
+        return _default_json(field.type, missing_value(field, {}))
+    except SpecError:  # PRJ005; nothing can be read by this default
+        return None
+
+
+def _default_json(type_: Type, value: Any) -> Any:
+    if value is None:
+        return None
+    match type_:
+        case StructType(fields):
+            names = _legal_names(type_)
+            return {names[child.id]: _default_json(child.type, value[child.id]) for child in fields}
+        case ListType(_, element, _):
+            return [_default_json(element, one) for one in value]
+        case MapType(_, key, _, item, _):
+            pairs = [(_default_json(key, one), _default_json(item, other)) for one, other in value]
+            return dict(pairs) if key == STRING else [{"key": one, "value": other} for one, other in pairs]
+        case _:
+            stored = value_writer(type_)(value)
+            return stored.decode("latin-1") if isinstance(stored, bytes) else stored
+
+
+def _optional(json: Any, *, required: bool, null_first: bool = True) -> Any:
+    if required or json == "null":
+        return json
+    return ["null", json] if null_first else [json, "null"]
 
 
 def _type_json(type_: Type, field_id: int, names: _Names, given: Mapping[int, str]) -> Any:

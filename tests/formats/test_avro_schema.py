@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import uuid
+from decimal import Decimal
 from typing import Any
 
 import fastavro
@@ -12,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spec_ref.avro_mapping.schema import (
+    avro_default,
     sanitize_name,
     schema_json,
     type_from_avro,
@@ -207,6 +210,74 @@ def test_schemas_that_stand_for_no_iceberg_type_are_refused(schema: Any, code: s
 def test_unions_with_null_behind_are_optional_too() -> None:
     schema = {"type": "record", "name": "r", "fields": [{"name": "a", "type": ["int", "null"], "field-id": 1}]}
     assert type_from_avro(from_json(schema, CODE)) == StructType((NestedField(1, "a", False, iceberg.INT),))
+
+
+@pytest.mark.parametrize(
+    ("type_", "default", "avro"),
+    [
+        (iceberg.BOOLEAN, False, False),
+        (iceberg.INT, 0, 0),
+        (iceberg.LONG, -(2**63), -(2**63)),
+        (iceberg.DOUBLE, 0.5, 0.5),
+        (iceberg.DATE, 19_723, 19_723),
+        (iceberg.TIMESTAMPTZ, -1, -1),
+        (iceberg.STRING, "", ""),
+        # Avro, Complex Types: the default of bytes and of a fixed is text whose code points are the bytes.
+        (iceberg.BINARY, b"\x00\x7f\xff", "\x00\x7f\xff"),
+        (iceberg.FixedType(2), b"\x80a", "\x80a"),
+        (iceberg.UUID, uuid.UUID("00112233-4455-6677-8899-aabbccddeeff"), '\x00\x11"3DUfw\x88\x99ª»ÌÝîÿ'),
+        (iceberg.DecimalType(9, 2), Decimal("-0.02"), "ÿÿÿþ"),
+        (ListType(8, iceberg.INT, False), (1, None), [1, None]),
+        (MapType(8, iceberg.STRING, 9, iceberg.BINARY), (("a", b"\xe9"),), {"a": "é"}),
+        (MapType(8, iceberg.INT, 9, iceberg.INT), ((1, 2),), [{"key": 1, "value": 2}]),
+    ],
+)
+def test_the_initial_default_is_the_avro_default(type_: Type, default: Any, avro: Any) -> None:  # AVR003
+    fields = [NestedField(1, "a", True, type_, None, default), NestedField(2, "b", False, type_, None, default)]
+    required, optional = (schema_json(StructType((field,)), "r")["fields"][0] for field in fields)
+    assert json.dumps(required["default"]) == json.dumps(optional["default"]) == json.dumps(avro)
+    assert optional["type"] == [required["type"], "null"]  # Avro before 1.12: a default is of the first branch
+    for field in fields:
+        json_ = schema_json(StructType((field,)), "r")
+        fastavro.parse_schema(json.loads(json.dumps(json_)))
+        (read,) = type_from_avro(from_json(json_, CODE)).fields  # type: ignore[union-attr]
+        assert (read.type, read.required) == (type_, field.required)
+
+
+def test_the_avro_default_of_a_struct_has_the_defaults_of_its_fields() -> None:  # AVR003
+    inside = (
+        NestedField(2, "x y", True, iceberg.INT, None, 5),
+        NestedField(3, "n", False, iceberg.INT),
+        NestedField(4, "w", False, iceberg.INT, None, None, 7),  # a write default is for new rows alone
+        NestedField(5, "s", True, StructType((NestedField(6, "b", False, iceberg.BINARY, None, b"\xff"),)), None, {}),
+    )
+    field = NestedField(1, "p", False, StructType(inside), None, {})
+    assert avro_default(field) == {"x_x20y": 5, "n": None, "w": None, "s": {"b": "ÿ"}}
+    fastavro.parse_schema(schema_json(StructType((field,)), "r"))
+    assert avro_default(NestedField(1, "p", False, StructType(inside))) is None
+    without_value = StructType((NestedField(2, "x", True, iceberg.INT),))
+    assert avro_default(NestedField(1, "p", False, without_value, None, {})) is None
+
+
+def test_rows_are_written_and_read_beside_avro_defaults() -> None:  # AVR003
+    struct = StructType(
+        (
+            NestedField(1, "a", False, iceberg.INT, None, 5),
+            NestedField(2, "p", False, StructType((NestedField(3, "x", False, iceberg.STRING, None, "d"),)), None, {}),
+        )
+    )
+    rows: list[dict[int, Any]] = [{1: None, 2: None}, {1: 5, 2: {3: None}}, {1: 6, 2: {3: "e"}}]
+    json_ = schema_json(struct, "table")
+    type_ = parse_schema(json.dumps(json_), CODE)
+    write, encode, out = value_writer(struct), encoder(type_), bytearray()
+    for row in rows:
+        encode(write(row), out)
+    read = value_reader(type_, struct)
+    assert read is not None
+    assert [read(row) for row in decode_all(type_, len(rows), bytes(out), CODE)] == rows
+    file = write_container({"avro.schema": json.dumps(json_)}, [(len(rows), bytes(out))], codec="null", sync=b"s" * 16)
+    by_name = [{"a": row[1], "p": row[2] and {"x": row[2][3]}} for row in rows]
+    assert list(fastavro.reader(io.BytesIO(file))) == by_name
 
 
 def test_a_missing_adjust_to_utc_is_false() -> None:  # AVR009

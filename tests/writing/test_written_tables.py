@@ -15,6 +15,9 @@ from written import count_rows, errors, from_arrow, read, to_arrow
 
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.writing import WritableTable, append, create_table
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3
@@ -191,6 +194,21 @@ def test_avro_maps_of_other_keys_than_strings(tmp_path: Path) -> None:
     append(table, pa.table({"m": pa.array([[([1], None)]], type_)}))
     assert [([1], None)] in read(table).column("m").to_pylist()
     assert errors(table) == []  # AVR002: what is optional has the default null, also in the records of a map
+
+
+def test_avro_files_have_the_defaults_of_the_table(tmp_path: Path) -> None:  # AVR003
+    inside = StructType((NestedField(4, "x", False, STRING, None, "d", "d"),))
+    fields = (
+        NestedField(1, "id", True, LONG, None, 5, 5),
+        NestedField(2, "s", False, STRING, None, "é", "é"),
+        NestedField(3, "p", False, inside, None, {}, {}),
+    )
+    table = create_table(str(tmp_path / "t"), fields, version=V3, properties={"write.format.default": "avro"})
+    rows = [{"id": 1, "s": "a", "p": {"x": None}}, {"id": 2, "s": None, "p": None}]
+    append(table, to_arrow(Schema(fields), [{1: 1, 2: "a", 3: {4: None}}, {1: 2}]))
+    assert sorted(read(table).to_pylist(), key=lambda row: row["id"]) == rows
+    found = validate(table.base.location, Level.ROWS, Local(1), Snapshots("all")).findings
+    assert "AVR003" not in {finding.requirement for finding in found}
 
 
 NESTED = (

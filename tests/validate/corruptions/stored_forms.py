@@ -171,6 +171,16 @@ def _no_default(bench: Any) -> None:
     _avro(bench, lambda schema: next(one for one in schema["fields"] if "default" in one).pop("default"))
 
 
+@corruption("AVR003", "another-avro-default", "defaults-avro", "files")
+def _other_default(bench: Any) -> None:
+    def change(schema: Any) -> None:
+        field = next(one for one in schema["fields"] if one["name"] == "i")
+        branch = next(one for one in field["type"] if one != "null")
+        field |= {"type": [branch, "null"], "default": 4711}
+
+    _avro(bench, change)
+
+
 @corruption("AVR006", "decimal-as-bytes", "types-v2-avro", "files", severity="warning")
 def _decimal_bytes(bench: Any) -> None:
     def change(schema: Any) -> None:
