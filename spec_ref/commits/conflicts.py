@@ -26,9 +26,6 @@ from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.snapshots.summary import SnapshotOperation
 from spec_ref.table_metadata.metadata import TableMetadata
 
-LOGICAL = (SnapshotOperation.APPEND, SnapshotOperation.OVERWRITE, SnapshotOperation.DELETE, None)
-"""The operations that change the table's data; a snapshot without an operation counts as one of them."""
-
 
 def snapshots_since(change: SnapshotChange, planned: TableMetadata, current: TableMetadata) -> list[Snapshot]:
     """List the snapshots of the branch since the one that a change was planned on, newest first.

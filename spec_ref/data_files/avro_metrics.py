@@ -21,7 +21,7 @@ REQUIREMENT = "AVR014"
 
 
 def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
-    """Compute the metrics of a file from its rows.
+    """Compute the metrics of a file from its rows, as its entry in a manifest has them (DFL012 to DFL017).
 
     Args:
         data: the bytes of the file.

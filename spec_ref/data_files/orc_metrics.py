@@ -26,7 +26,7 @@ from spec_ref.schemas.name_mapping import MappedField
 def orc_metrics(
     data: bytes, mode: MetricsMode = TRUNCATED, mapping: Sequence[MappedField] | None = None
 ) -> FileMetrics:
-    """Compute the metrics of a file.
+    """Compute the metrics of a file, as its entry in a manifest has them (DFL012 to DFL017).
 
     Args:
         data: the bytes of the file.

@@ -28,7 +28,7 @@ BATCH_ROWS = 1 << 16
 def parquet_metrics(
     file: BinaryIO | bytes, mode: MetricsMode = TRUNCATED, mapping: Sequence[MappedField] | None = None
 ) -> FileMetrics:
-    """Compute the metrics of a file.
+    """Compute the metrics of a file, as its entry in a manifest has them (DFL012 to DFL017).
 
     Args:
         file: the bytes, or a seekable file that is opened for reading.

@@ -14,12 +14,10 @@ import attrs
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import EMPTY, evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
-from spec_ref.data_types.types import ListType, MapType, StructType, Type
 from spec_ref.json.documents import check_document, loads
 from spec_ref.json.reading import reader
 from spec_ref.json.wire_types import INT, STRING, ListOf, RecordOf
 from spec_ref.json.writing import writer
-from spec_ref.schemas.schema import Schema
 
 NAME_MAPPING_PROPERTY = "schema.name-mapping.default"
 """The table property that holds the mapping, as JSON text (NAM010)."""
@@ -42,7 +40,7 @@ class MappedField:
     """None for a column of files that is not in the table."""
 
     fields: tuple[MappedField, ...] = attrs.field(default=())
-    """The children of a struct; ``element`` of a list; ``key`` and ``value`` of a map (NAM004, NAM008)."""
+    """The children of a struct; ``element`` of a list; ``key`` and ``value`` of a map (NAM004, NAM006, NAM008)."""
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that the spec does not know."""
@@ -117,33 +115,6 @@ def write_name_mapping(fields: Sequence[MappedField]) -> list[dict[str, Any]]:
             document["fields"] = write_name_mapping(field.fields)
         written.append(document)
     return written
-
-
-def create_mapping_from_schema(schema: Schema) -> tuple[MappedField, ...]:
-    """Build the mapping that assigns every column of a schema its id by its present name (NAM006).
-
-    Args:
-        schema: the schema.
-
-    Returns:
-        The mappings of the top level.
-    """
-    return _map_type(schema.as_struct())
-
-
-def _map_type(type_: Type) -> tuple[MappedField, ...]:
-    def mapped(name: str, field_id: int, child: Type) -> MappedField:
-        return MappedField(names=(name,), field_id=field_id, fields=_map_type(child))
-
-    match type_:
-        case StructType(fields):
-            return tuple(mapped(field.name, field.id, field.type) for field in fields)
-        case ListType(element_id, element):
-            return (mapped("element", element_id, element),)
-        case MapType(key_id, key, value_id, value):
-            return (mapped("key", key_id, key), mapped("value", value_id, value))
-        case _:
-            return ()
 
 
 def find_mapped_field(fields: Sequence[MappedField], path: Sequence[str]) -> MappedField | None:

@@ -16,7 +16,7 @@ import math
 import struct
 from collections.abc import Iterable, Iterator
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Violation, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import GeographyType, GeometryType
 from spec_ref.encodings.geo.geometry import Collection, Geometry, Point, coordinates
@@ -147,36 +147,54 @@ def bounding_box(type_: GeometryType | GeographyType, values: Iterable[bytes | N
     return GeoBox(low, high)
 
 
-def covers(type_: GeometryType | GeographyType, box: GeoBox, value: bytes) -> bool:
-    """Decide whether every position of a WKB value is in a box.
+def check_within_box(
+    type_: GeometryType | GeographyType, lower: GeoPoint | None, upper: GeoPoint | None, value: bytes
+) -> Iterator[Violation]:
+    """Find where the positions of a WKB value are outside of a box (BND001, BND002).
 
     For a geometry this decides whether the box contains it, because edges are straight in every reference system
     (TYP029). For a geography with edges it is necessary, not sufficient. A dimension that one of the corners omits is
-    not bounded. For a geography, xmin > xmax is a box across the antimeridian: x >= xmin or x <= xmax (BND002).
+    not bounded on that side. For a geography, xmin > xmax is a box across the antimeridian: x >= xmin or x <= xmax.
 
     Args:
         type_: the type of the column.
-        box: the lower and the upper bound.
+        lower: the lower bound; None if there is none.
+        upper: the upper bound; None if there is none.
         value: a value of the column as WKB.
 
-    Returns:
-        Whether every position is in the box.
+    Yields:
+        A violation for each dimension of each position that is outside.
 
     Raises:
         SpecError: NOT010 if the value is not WKB.
     """
-    return all(_contains(type_, box, position) for position in coordinates(read_wkb(value)))
+    for position in coordinates(read_wkb(value)):
+        yield from _beyond(type_, lower, upper, position)
 
 
-def _contains(type_: GeometryType | GeographyType, box: GeoBox, position: tuple[float, float, float, float]) -> bool:
-    for index, (name, ordinate) in enumerate(zip("xyzm", position, strict=True)):
-        low, high = getattr(box.lower, name), getattr(box.upper, name)
-        if math.isnan(ordinate) or low is None or high is None:
+def _beyond(
+    type_: GeometryType | GeographyType, lower: GeoPoint | None, upper: GeoPoint | None, position: tuple[float, ...]
+) -> Iterator[Violation]:
+    for name, ordinate in zip("xyzm", position, strict=True):
+        if math.isnan(ordinate):
             continue
-        wraps = index == 0 and low > high and isinstance(type_, GeographyType)
-        if not (ordinate >= low or ordinate <= high if wraps else low <= ordinate <= high):
-            return False
-    return True
+        low: float | None = getattr(lower, name, None)
+        high: float | None = getattr(upper, name, None)
+        if name == "x" and low is not None and high is not None and low > high and isinstance(type_, GeographyType):
+            if high < ordinate < low:
+                message = "an object is outside of the box across the antimeridian"
+                yield _outside("BND002", message, "/lower_bounds", ordinate, f"at least {low}, or at most {high}")
+            continue
+        if low is not None and ordinate < low:
+            message = f"{name} of an object is below the box"
+            yield _outside("BND001", message, "/lower_bounds", ordinate, f"at least {low}")
+        if high is not None and ordinate > high:
+            message = f"{name} of an object is above the box"
+            yield _outside("BND001", message, "/upper_bounds", ordinate, f"at most {high}")
+
+
+def _outside(code: str, message: str, path: str, found: float, expected: str) -> Violation:
+    return Violation(requirement=code, message=message, path=path, found=repr(found), expected=expected)
 
 
 def _simple_parts(geometry: Geometry) -> Iterator[Geometry]:

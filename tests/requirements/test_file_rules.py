@@ -52,7 +52,7 @@ from spec_ref.schemas.reserved_field_ids import BY_ID, CHANGE_TYPES
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.single_value.bounds import encode_bound
-from spec_ref.single_value.geo_bounds import GeoBox, GeoPoint, covers
+from spec_ref.single_value.geo_bounds import GeoBox, GeoPoint, check_within_box
 from spec_ref.statistics.partition import read_row
 from spec_ref.table_metadata import check_metadata, read_metadata
 from tools.table_kit import TableKit
@@ -190,8 +190,9 @@ def test_a_geometry_is_flat_in_every_reference_system(crs: str) -> None:  # TYP0
     across = GeoBox(GeoPoint(170.0, -10.0), GeoPoint(-170.0, 10.0))
     wide = GeoBox(GeoPoint(-1000.0, -1000.0), GeoPoint(1000.0, 1000.0))
     point = wkt_to_wkb("POINT (175 0)")
-    assert not covers(GeometryType(crs), across, point)
-    assert covers(GeometryType(crs), wide, wkt_to_wkb("POINT (500 -500)"))
+    beyond = check_within_box(GeometryType(crs), across.lower, across.upper, point)
+    assert [problem.requirement for problem in beyond] == ["BND001"]
+    assert not list(check_within_box(GeometryType(crs), wide.lower, wide.upper, wkt_to_wkb("POINT (500 -500)")))
 
 
 def test_a_reference_system_is_not_looked_into() -> None:  # TYP032

@@ -15,7 +15,6 @@ from spec_ref.schemas.column_projection import WrittenColumns, project_row
 from spec_ref.schemas.default_values import effective_write
 from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.name_mapping import (
-    create_mapping_from_schema,
     find_mapped_field,
     read_name_mapping,
     write_name_mapping,
@@ -172,15 +171,6 @@ def test_a_deep_name_mapping_is_refused() -> None:
 
 def test_the_older_key_of_the_id_is_not_the_id() -> None:
     assert read_name_mapping([{"names": ["a"], "field_id": 3}])[0].field_id is None
-
-
-def test_a_schema_is_mapped_by_its_own_names() -> None:
-    schema = reader(SCHEMA, V3)(EXAMPLE)
-    mapping = create_mapping_from_schema(schema)
-    for column in schema.columns():
-        found = find_mapped_field(mapping, column.path)
-        assert found is not None
-        assert found.field_id == column.id
 
 
 NESTED = Schema(

@@ -39,7 +39,6 @@ from spec_ref.expressions.rewrite_not import rewrite_not
 from spec_ref.single_value.bounds import decode_bound
 
 Rows = npt.NDArray[np.intp]
-Values = npt.NDArray[Any]
 
 
 class FileStatistics(Protocol):
