@@ -18,6 +18,7 @@ from pathlib import Path
 
 import attrs
 
+from conformance.engine_setup.archives import ArchiveError, unpack_folders
 from conformance.engine_setup.catalog import EngineError, Installed
 from conformance.engine_setup.environments import MARKER, Progress, exclusive, home, run_step
 
@@ -183,6 +184,8 @@ def engine_build(engine: Installed) -> Build:
     recipe = hashlib.sha256(sysconfig.get_platform().encode())
     for folder in (source_folder(engine), *engine.class_folders):
         add_files(recipe, folder)
+    for target, folder_in_archive in sorted(engine.unpack.items()):
+        recipe.update(f"\0{target}\0{folder_in_archive}".encode())
     return Build(home() / "built" / f"{engine.build_name}-{recipe.hexdigest()[:HASH]}", TOOLCHAINS[engine.toolchain])
 
 
@@ -220,6 +223,7 @@ def install_build(engine: Installed, progress: Progress) -> Build:
             run_step(engine, f"{command[0]} could not build it", command)
             if number == 1:
                 _check_jars(engine, copied / JAR_LOCK, scratch / toolchain.result / "jars")
+                _unpack(engine, scratch / toolchain.result / "jars", progress)
         result = scratch / toolchain.result
         (result if result.is_dir() else result.with_suffix(made.program.suffix)).replace(made.program)
         shutil.rmtree(scratch, ignore_errors=True)
@@ -264,8 +268,26 @@ def _check_jars(engine: Installed, lock: Path, jars: Path) -> None:
     rows = (line.split() for line in lock.read_text(encoding="utf-8").splitlines())
     pinned = {name: digest for digest, name in rows}
     files = (path for path in jars.rglob("*") if path.is_file())
-    found = {jar.relative_to(jars).as_posix(): hashlib.sha256(jar.read_bytes()).hexdigest() for jar in files}
+    found = {jar.relative_to(jars).as_posix(): _sha256(jar) for jar in files}
     for name in sorted(pinned.keys() | found.keys()):
         if pinned.get(name) != found.get(name):
             has, wants = (f"SHA-256 {side[name]}" if name in side else "nothing" for side in (found, pinned))
             raise EngineError(str(engine), f"{name}: {has} was fetched, and {wants} is pinned")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _unpack(engine: Installed, jars: Path, progress: Progress) -> None:
+    """Replace the archive that was fetched and checked by its folders that the engine needs."""
+    if not engine.unpack:
+        return
+    for archive in sorted(jars.glob("*.tar.gz")):
+        progress(f"{engine}: unpacking {archive.name}")
+        try:
+            unpack_folders(archive, {jars / target: folder for target, folder in engine.unpack.items()})
+        except ArchiveError as error:
+            raise EngineError(str(engine), f"{archive.name}: {error}") from error
+        archive.unlink()

@@ -46,7 +46,7 @@ class Large:
     """The disk space and time to install an engine that is not installed with all others."""
 
     disk_mb: int
-    """The disk space in megabytes, while it is installed."""
+    """The disk space in megabytes that the installation takes at most, including the caches of Maven, Go and Rust."""
 
     minutes: int
     """The duration of the installation on two processors with empty caches."""
@@ -100,6 +100,9 @@ class Engine:
 
     jdk: int = 0
     """The oldest release of a full JDK that `adapter` needs; 0 if it needs none."""
+
+    unpack: dict[str, str] = attrs.field(factory=dict, eq=False)
+    """For each folder of jars, the folder of the fetched archive with its files; empty where jars are fetched."""
 
     java: bool = False
     jars: tuple[Jar, ...] = attrs.field(default=(), converter=_jars)
@@ -186,6 +189,11 @@ class CatalogServer:
     def build_name(self) -> str:
         """What its build is called."""
         return self.name
+
+    @property
+    def unpack(self) -> dict[str, str]:
+        """The folders of an archive to unpack: a server has none."""
+        return {}
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"

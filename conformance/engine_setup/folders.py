@@ -20,7 +20,8 @@ In the place of ``adapter``, ``command`` has the words of a command (those that 
 module that answers inside the tool. ``adapter`` may be beside ``sources`` in Java: it starts the program, whose
 folder is in ``ICEBERG_CONFORMANCE_PROGRAM``. With ``jdk = 25``, the sources are a ``pom.xml`` and a
 ``jars.lock`` only, and ``JAVA_HOME`` is a full JDK of that release or newer; each module of the pom may have its jars
-in a subfolder.
+in a subfolder. Where the pom names a ``tar.gz`` instead of jars, ``unpack = { server = "server-1/lib" }`` says which
+folders of the archive become which subfolders (`conformance.engine_setup.archives`).
 ``large = { disk_mb = 400, minutes = 3 }`` says what installing the
 engine takes; such an engine is installed only by name or with ``--large``. ``java``, ``jars`` and ``package_jars``
 are for what runs on Spark, and ``classes`` names folders with Java sources, which are compiled with those jars and
@@ -68,6 +69,7 @@ _RELEASE = {
     "classes": _TEXTS,
     "large": "a table of disk_mb and minutes, both integers above 0",
     "jdk": "an integer above 0",
+    "unpack": "a table of texts that is not empty",
     "matrix": f"a list of {' and '.join(ROLES)}",
 }
 """The members of a release, with the form of each."""
@@ -198,6 +200,8 @@ def _release(file: Path, place: str, row: dict[str, Json]) -> dict[str, Json]:
         raise UsageError(f"{file}: {place}/version: expected {_TEXT}, found nothing")
     if "lock" in row and started != ["adapter"]:
         raise UsageError(f"{file}: {place}/lock: expected none beside {started[-1]}, found {row['lock']!r}")
+    if "unpack" in row and not ("jdk" in row and "sources" in row):
+        raise UsageError(f"{file}: {place}/unpack: expected jdk and sources beside it")
     named = [(key, row[key]) for key in ("adapter", "sources") if key in row]
     for key, name in [*named, *(("classes", folder) for folder in row.get("classes", ()))]:
         if not (file.parent / name).exists():
@@ -241,6 +245,8 @@ def _fits(key: str, value: Json) -> bool:
             return numbers and all(type(one) is int and one > 0 for one in value.values())
         case "jars" | "release":
             return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+        case "unpack":
+            return isinstance(value, dict) and bool(value) and _texts([*value.values()])
         case "lock_packages":
             return isinstance(value, dict) and all(map(_texts, value.values()))
     return isinstance(value, str) and bool(value)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -313,6 +315,86 @@ def test_jars_that_run_on_a_jdk_are_started_by_the_adapter_beside_them(
     assert started.env["ICEBERG_CONFORMANCE_ENGINE_VERSION"] == find_engine("trino").version
     assert (status.path / "adapter" / "jars" / "server" / "a-1.jar").is_file()
     assert started.env["JAVA_HOME"] == str(tmp_path)
+
+
+FETCHED = {"server-1/lib/a-1.jar": b"jar", "server-1/plugin/iceberg/b-1.jar": b"other", "server-1/README": b"text"}
+
+
+@pytest.fixture
+def tarball_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """Trino from an archive, of which two folders are unpacked; a Maven that fetches it, and its lock."""
+    java_tools(tmp_path, monkeypatch, f'cp "{tmp_path}/server-1.tar.gz" "$jars/"')
+    (tmp_path / "bin" / "java").write_text("#!/bin/sh\necho openjdk 25.0.1\n", encoding="utf-8")
+    (tmp_path / "bin" / "java").chmod(0o755)
+    monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda _: tmp_path)
+    (tmp_path / "java").mkdir()
+    monkeypatch.setattr(built, "source_folder", lambda _: tmp_path / "java")
+    unpack = {"server": "server-1/lib", "x": "server-1/plugin/iceberg"}
+    return attrs.evolve(find_engine("trino@476"), unpack=unpack, large=None)
+
+
+def write_archive(folder: Path, members: dict[str, bytes]) -> None:
+    """Write the archive that Maven fetches, and the lock that pins it."""
+    with tarfile.open(folder / "server-1.tar.gz", "w:gz") as opened:
+        for name, data in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            opened.addfile(member, io.BytesIO(data))
+    digest = hashlib.sha256((folder / "server-1.tar.gz").read_bytes()).hexdigest()
+    (folder / "java" / built.JAR_LOCK).write_text(f"{digest}  server-1.tar.gz\n", encoding="utf-8")
+
+
+def test_a_pinned_archive_is_unpacked_into_folders_of_jars(tarball_engine: Engine, tmp_path: Path) -> None:
+    write_archive(tmp_path, FETCHED)
+    jars = install_build(tarball_engine, quiet).program / "jars"
+    found = {path.relative_to(jars).as_posix(): path.read_bytes() for path in jars.rglob("*") if path.is_file()}
+    assert found == {"server/a-1.jar": b"jar", "x/b-1.jar": b"other"}
+
+
+def test_an_archive_that_is_not_the_one_of_the_lock_is_not_unpacked(tarball_engine: Engine, tmp_path: Path) -> None:
+    write_archive(tmp_path, FETCHED)
+    lock = (tmp_path / "java" / built.JAR_LOCK).read_bytes()
+    write_archive(tmp_path, {**FETCHED, "server-1/lib/c-1.jar": b"evil"})
+    (tmp_path / "java" / built.JAR_LOCK).write_bytes(lock)
+    with pytest.raises(EngineError, match=r"server-1\.tar\.gz: SHA-256 .* was fetched, and SHA-256 .* is pinned"):
+        install_build(tarball_engine, quiet)
+    assert not list(tmp_path.rglob("c-1.jar"))
+
+
+def test_a_tree_that_was_unpacked_by_half_is_not_used_and_made_anew(
+    tarball_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_archive(tmp_path, FETCHED)
+
+    def interrupted(archive: Path, folders: dict[Path, str]) -> None:
+        next(iter(folders)).mkdir()
+        next(iter(folders)).joinpath("half.jar").write_bytes(archive.read_bytes()[:9])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(built, "unpack_folders", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            install_build(tarball_engine, quiet)
+    made = built.engine_build(tarball_engine)
+    assert list(made.path.rglob("half.jar"))
+    assert not made.is_installed()
+    install_build(tarball_engine, quiet)
+    assert not list(made.path.rglob("half.jar"))
+    assert (made.program / "jars" / "x" / "b-1.jar").is_file()
+
+
+def test_an_evil_archive_is_an_error_of_the_engine(tarball_engine: Engine, tmp_path: Path) -> None:
+    write_archive(tmp_path, {**FETCHED, "../../../evil.jar": b"x"})
+    with pytest.raises(EngineError, match=r"trino 476: server-1\.tar\.gz: its member '\.\./\.\./\.\./evil\.jar'"):
+        install_build(tarball_engine, quiet)
+    assert not built.engine_build(tarball_engine).is_installed()
+    assert not list(tmp_path.rglob("evil.jar"))
+
+
+def test_a_build_differs_with_the_folders_that_are_unpacked() -> None:
+    engine = find_engine("trino@476")
+    other = attrs.evolve(engine, unpack={**engine.unpack, "more": "server-1/more"}, large=None)
+    assert built.engine_build(other).path != built.engine_build(engine).path
 
 
 def test_without_a_full_jdk_nothing_is_fetched_and_the_release_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

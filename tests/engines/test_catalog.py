@@ -59,7 +59,8 @@ def test_every_server_has_a_lock_of_packages_or_of_jars_and_every_program_in_jav
             continue
         rows = [line.split() for line in (source_folder(server) / "jars.lock").read_text().splitlines()]
         assert rows
-        assert all(re.fullmatch(r"[0-9a-f]{64}", digest) and name.endswith(".jar") for digest, name in rows)
+        kind = ".tar.gz" if server.unpack else ".jar"
+        assert all(re.fullmatch(r"[0-9a-f]{64}", digest) and name.endswith(kind) for digest, name in rows)
         assert "://" not in (source_folder(server) / "pom.xml").read_text().replace(
             "http://maven.apache.org/POM/4.0.0", ""
         )
@@ -113,7 +114,11 @@ def test_what_runs_inside_spark_finds_every_library_that_it_imports(lock: str) -
 
 
 def test_the_makefile_takes_the_large_engines_from_their_folders() -> None:
-    makefile = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
-    large = {engine.name for engine in catalog().engines if engine.by_name}
-    assert large
-    assert not large & set(re.findall(r"[\w-]+", makefile))
+    root = Path(__file__).parents[2]
+    large = [engine for engine in catalog().engines if engine.by_name]
+    assert {"trino", "trino@476"} <= {engine.label for engine in large}
+    assert not {engine.name for engine in large} & set(re.findall(r"[\w-]+", (root / "Makefile").read_text("utf-8")))
+    command = ["make", "--dry-run", f"BIN={Path(sys.executable).parent}", "engines-large"]
+    printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+    assert set(re.findall(r"--adapter (\S+)", printed)) == {engine.label for engine in large}
+    assert f'-k "{" or ".join(sorted({engine.name for engine in large}))}"' in printed
