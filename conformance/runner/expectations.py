@@ -181,7 +181,7 @@ class Expectations:
                     if by_id.setdefault(id_, deviation) is not deviation:
                         raise UsageError(f"{self.file}: two deviations of {started} are about the vector {id_}")
         borrowed = {id_ for id_, deviation in by_id.items() if deviation.is_borrowed_by(adapter)}
-        return ExpectedDeviations(by_id, frozenset(borrowed))
+        return ExpectedDeviations(by_id, frozenset(borrowed), frozenset(started.format_versions))
 
     def check_engines(self, ran: Iterable[tuple[str, Started]], known: Collection[str]) -> None:
         """Check that each deviation names a known engine.
@@ -214,6 +214,9 @@ class ExpectedDeviations:
     borrowed: frozenset[str] = frozenset()
     """Vectors whose deviation is listed under another adapter of the same implementation."""
 
+    format_versions: frozenset[int] = frozenset()
+    """The format versions that the release has; empty for all. A deviation of several releases may be about others."""
+
     def status(self, vector: Vector, verdict: Verdict) -> tuple[str, Deviation | None, str | None]:
         """Return the status of a result, its known deviation, and how it differs from the expectation, if it does."""
         deviation = self.by_id.get(vector.id)
@@ -225,7 +228,7 @@ class ExpectedDeviations:
                 return outcome.value, None, None
             case Outcome.PASSED:
                 return "unexpected-pass", deviation, f"{vector.id}: known deviation now passes; remove it"
-            case Outcome.UNSUPPORTED if vector.id in self.borrowed:
+            case Outcome.UNSUPPORTED if vector.id in self.borrowed or self._is_of_another_release(vector, deviation):
                 return outcome.value, None, None
             case Outcome.UNSUPPORTED:
                 return outcome.value, None, f"{vector.id}: known deviation is now unsupported; remove it"
@@ -234,6 +237,11 @@ class ExpectedDeviations:
             case _:
                 stated = dump_json(deviation.answer)
                 return outcome.value, None, f"{vector.id}: the failure differs from the known deviation {stated}"
+
+    def _is_of_another_release(self, vector: Vector, deviation: Deviation) -> bool:
+        """Return whether this release lacks all format versions of a vector, which another release fails."""
+        lacks = bool(self.format_versions) and self.format_versions.isdisjoint(vector.versions)
+        return lacks and len(deviation.versions) > 1
 
 
 @cache

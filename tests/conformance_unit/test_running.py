@@ -418,6 +418,25 @@ def test_adapters_of_one_implementation_share_its_deviations_as_far_as_they_reac
     assert [id_ for id_, (_, _, complaint) in statuses.items() if complaint] == unmet
 
 
+@pytest.mark.parametrize(
+    ("listed", "supported", "complains"),
+    [
+        (["2", "1"], (1,), False),  # release 1 has no version 3, which release 2 fails
+        (["1"], (1,), True),  # the entry can never apply
+        (["2", "1"], (1, 2, 3), True),  # release 1 has the version, and no longer the operation
+        (["2", "1"], (), True),
+    ],
+)
+def test_a_deviation_of_several_releases_may_be_about_format_versions_that_one_lacks(
+    listed: list[str], supported: tuple[int, ...], complains: bool, tmp_path: Path, mini_vectors: Path
+) -> None:
+    text = f'[[deviation]]\nengine = "e"\nversions = {listed}\nvectors = ["mini-4"]\nreason = "r"\n'
+    vector = evolve(next(one for one in vectors.load(mini_vectors) if one.id == "mini-4"), versions=(3,))
+    of = expected(tmp_path, text, mini_vectors).of("e", Started("e", "1", frozenset(), format_versions=supported))
+    status, deviation, complaint = of.status(vector, Verdict(Outcome.UNSUPPORTED, {}))
+    assert (status, deviation, complaint is not None) == ("unsupported", None, complains)
+
+
 def test_the_deviations_of_a_folder_are_those_of_all_its_files(tmp_path: Path, mini_vectors: Path) -> None:
     ids = {vector.id for vector in vectors.load(mini_vectors)}
     with pytest.raises(UsageError, match="the folder has no"):

@@ -139,9 +139,12 @@ def test_a_decimal_without_digits_before_the_point_is_no_text_for_flink() -> Non
 
 def test_trino_has_the_target_size_of_files_in_a_separate_property() -> None:
     properties = {"write.target-file-size-bytes": "600", "a": "b"}
-    assert trino_target_size(properties) == {"target_max_file_size": "'600B'"}
+    assert trino_target_size(properties, "483") == {"target_max_file_size": "'600B'"}
     assert properties == {"a": "b"}
-    assert trino_target_size(properties) == {}
+    assert trino_target_size(properties, "483") == {}
+    assert trino_target_size({}, "476") == {}
+    with pytest.raises(Unsupported, match="no target size of files for a table"):
+        trino_target_size({"write.target-file-size-bytes": "600"}, "476")
 
 
 @pytest.mark.parametrize("type_", ["timestamp_ns", struct(a="timestamptz_ns"), {**TAGS, "element": "timestamp_ns"}])

@@ -91,6 +91,7 @@ class Server:
     """
 
     def __init__(self, program: Path, java_home: Path, version: str) -> None:
+        self.version = version
         self._place = Path(tempfile.mkdtemp(prefix="iceberg-conformance-trino-"))
         self._port = _free_port()
         self._client: TrinoClient | None = None

@@ -95,7 +95,7 @@ class TrinoWriter:
             "format_version": str(operation["format_version"]),
             "location": text(str(self._location), DIALECT),
             "format": text(_format(properties), DIALECT),
-            **_target_size(properties),
+            **_target_size(properties, self._server.version),
         }
         if operation.get("partition"):
             settings["partitioning"] = _texts(map(_partition_field, operation["partition"]))
@@ -160,7 +160,7 @@ class TrinoWriter:
             raise Unsupported("Trino does not remove properties")
         if "write.format.default" in given:
             self._set("format", text(_format(given), DIALECT))
-        for name, value in _target_size(given).items():
+        for name, value in _target_size(given, self._server.version).items():
             self._set(name, value)
         if given:
             self._set("extra_properties", _pairs(given))
@@ -225,9 +225,15 @@ def _column(field: Json) -> str:
     return f"{quoted(field['name'])} {sql_type(field['type'])}{given}{required}"
 
 
-def _target_size(properties: dict[str, str]) -> dict[str, str]:
-    """Remove the target size of files from the properties and return it, as Trino has a separate property for it."""
+def _target_size(properties: dict[str, str], release: str) -> dict[str, str]:
+    """Remove the target size of files from the properties and return it, as Trino has a separate property for it.
+
+    Raises:
+        Unsupported: the release has no such property of tables.
+    """
     wanted = properties.pop(TARGET_SIZE, None)
+    if wanted is not None and release == "476":
+        raise Unsupported("Trino 476 has no target size of files for a table, only for a session")
     return {} if wanted is None else {"target_max_file_size": text(f"{wanted}B", DIALECT)}
 
 
