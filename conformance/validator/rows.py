@@ -20,6 +20,7 @@ from conformance.validator.data_file_reader import OpenedFile
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from conformance.validator.nested_bounds import Beyond
+from conformance.validator.orc_nanoseconds import below_a_microsecond, has_micros
 from conformance.validator.partition_of_rows import PartitionOfRows, is_orc_second_off
 from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validator.sorted_rows import Ascending, SortKey, ascending
@@ -111,6 +112,13 @@ class _Checks:
         self.lengths: dict[int, int] = {}
         """Lengths of values that differ from the length of their type."""
 
+        is_orc = place.data_file.file_format is FileFormat.ORC
+        self.micros = [at for at, field in enumerate(opened.struct.fields) if is_orc and has_micros(field.type)]
+        """Top-level columns in which ORC may have left nanoseconds."""
+
+        self.finer: dict[str, int] = {}
+        """The first value with such nanoseconds, by the path of its column."""
+
         self.partition = PartitionOfRows(place, self.leaves) if place.data_file.content is not _POSITIONS else None
         self.order_lacks: int | None = None
         """The source column of the file's sort order that an equality delete file does not have."""
@@ -160,7 +168,7 @@ class _Checks:
             paths += [self.leaves[key.source][0] for key in self.order.keys]
         special = (FILE_PATH, POS, ROW_ID, LAST_UPDATED)
         paths += [self.leaves[field_id][0] for field_id in special if field_id in self.leaves]
-        paths += [(place,) for place in self.unsaid]
+        paths += [(place,) for place in (*self.unsaid, *self.micros)]
         fields = self.opened.struct.fields
         return [fields[place].name for place in dict.fromkeys(path[0] for path in paths)]
 
@@ -207,6 +215,10 @@ class _Checks:
             self.metrics[field_id] = so_far.merged(found)
         for place in self.unsaid:
             check_texts(batch.column((place,)))
+        for place in self.micros:
+            field = self.opened.struct.fields[place]
+            for name, value in below_a_microsecond(field.type, batch.column((place,)), f"/{field.name}"):
+                self.finer.setdefault(name, value)
         if self.partition is not None:
             self.partition.add(batch)
         if self.order is not None and batch.length:
@@ -250,6 +262,15 @@ class _Checks:
                 found=plural(length, "byte"),
                 expected=plural(self._length(field_id) or 0, "byte"),
                 aspect="length",
+            )
+        for column, value in self.finer.items():
+            yield finding(
+                "ORC004",
+                "a timestamp of microseconds has nanoseconds",
+                file=self.location,
+                path=column,
+                found=f"{value} nanoseconds since 1970",
+                expected="whole microseconds",
             )
         for field_id, beyond in self.beyond.items():
             name = f"/{'/'.join(leaf_names(self.opened.struct, self.leaves[field_id][0]))}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from spec_ref.encodings.avro.container import write_container
 from tests.validate.corruptions import corruption
@@ -101,6 +102,20 @@ def _nanos(bench: Any) -> None:
         return table.set_column(place, field.with_metadata(unit), table.column(place))
 
     rewrite_columns(bench, change, is_orc=True)
+
+
+for _name, _type in (("ts", pa.timestamp("ns")), ("tz", pa.timestamp("ns", "UTC"))):
+
+    @corruption("ORC004", f"nanosecond-in-{_name}", ORC, "rows")
+    def _left_nanoseconds(bench: Any, name: str = _name, type_: pa.DataType = _type) -> None:
+        """One nanosecond is added to each value, so that the microseconds stay."""
+
+        def change(table: pa.Table) -> pa.Table:
+            place = table.schema.get_field_index(name)
+            column = pc.add(table.column(place).combine_chunks().cast(pa.int64()), 1).cast(type_)
+            return table.set_column(place, table.schema.field(place).with_type(type_), column)
+
+        rewrite_columns(bench, change, is_orc=True)
 
 
 ROW_ID, LAST_UPDATED = 2147483540, 2147483539
