@@ -33,11 +33,12 @@ from spec_ref.encodings.avro.values_writer import encoder
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.metrics_evaluation import evaluate_summaries
 from spec_ref.expressions.predicates import FALSE, And, Comparison, Literal, NamedReference, Operation
+from spec_ref.expressions.predicates import Test as UnaryTest
 from spec_ref.json import documents
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestContent, ManifestFile
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifest_lists.writer import write_manifest_list
-from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform
 from spec_ref.scan_planning import planner
 from spec_ref.scan_planning.manifest_selection import ManifestSelection
@@ -147,8 +148,8 @@ def _encoded(
     blocks = []
     for start in range(0, len(rows), block):
         payload = bytearray()
-        for row in rows[start : start + block]:
-            encode(("note", *row) if foreign.extra else row, payload)
+        for number, row in enumerate(rows[start : start + block], start):
+            encode((f"note {number}", *row) if foreign.extra else row, payload)
         blocks.append((len(rows[start : start + block]), bytes(payload).replace(old, new) if old else bytes(payload)))
     return write_container({"avro.schema": documents.dumps(json)}, blocks, codec="null", sync=bytes(16))
 
@@ -232,13 +233,13 @@ def test_manifests_are_selected_as_the_definition_selects_them(case: Any) -> Non
         except SpecError as error:
             event(f"refused: {error.violation.requirement}")
             with pytest.raises(SpecError):
-                _selected(batches, content, predicate, table, version, tolerate)
+                _selected(batches, content, predicate, table, version, tolerate=tolerate)
             continue
         event("all are selected" if len(expected) == len(listed) else "some are left out")
-        assert _selected(batches, content, predicate, table, version, tolerate) == expected
+        assert _selected(batches, content, predicate, table, version, tolerate=tolerate) == expected
 
 
-def _selected(batches: Any, content: Any, predicate: Any, table: Any, version: Any, tolerate: Any) -> list[Any]:
+def _selected(batches: Any, content: Any, predicate: Any, table: Any, version: Any, *, tolerate: bool) -> list[Any]:
     return [
         manifest
         for batch in batches
@@ -264,6 +265,27 @@ def test_every_leaf_over_all_summaries(type_: Type) -> None:
     for leaf in leaves(type_):
         expected = [place for place, one in enumerate(summaries) if evaluate_summaries(leaf, [one], [1]).might_match]
         assert matching_files(leaf, statistics, np.arange(len(summaries))).tolist() == expected, leaf
+
+
+@pytest.mark.parametrize("fault", [("x33", "x\xff3"), ("note 33", "note \xff3")])
+def test_text_that_is_not_utf8_is_left_to_the_definition_which_refuses_it(fault: tuple[str, str]) -> None:
+    write = RowWriter(ManifestFile, V3, StructType(()))
+    rows = [write(evolve(LISTED, manifest_path=f"s3://b/x{number}.avro")) for number in range(40)]
+    sound, damaged = (_encoded(rows, V3, Foreign(extra=True), 500, replaced) for replaced in (("", ""), fault))
+    assert list_columns(sound, format_version=V3) is not None
+    assert list_columns(damaged, format_version=V3) is None
+    with pytest.raises(SpecError):
+        read_manifest_list(damaged, format_version=V3)
+
+
+@pytest.mark.parametrize("partitions", [None, ()])
+def test_a_filter_that_nothing_matches_leaves_out_manifests_with_summaries_only(partitions: tuple[()] | None) -> None:
+    data = write_manifest_list([evolve(LISTED, partitions=partitions)] * 30, V3)
+    batches, table = list_columns(data), {0: UNPARTITIONED}
+    selection = ManifestSelection(FALSE, table, V3)
+    expected = list(selection.select(read_manifest_list(data), ManifestContent.DATA, None))
+    assert len(expected) == (30 if partitions is None else 0)
+    assert _selected(batches, ManifestContent.DATA, FALSE, table, V3, tolerate=False) == expected
 
 
 LISTED = ManifestFile(
@@ -307,7 +329,8 @@ def test_a_long_list_is_read_once_and_only_selected_manifests_are() -> None:
     assert read == [LIST, *(f"s3://bucket/t/metadata/m{number}.avro" for number in (20, 21, 22))]
 
 
-def test_a_long_list_that_is_refused_is_read_once_and_the_error_has_the_place_of_the_definition() -> None:
+@pytest.mark.parametrize("predicate", [RANGE, UnaryTest(Operation.IS_NULL, NamedReference("id"))])
+def test_a_long_list_that_is_refused_is_read_once_and_the_error_has_the_place_of_the_definition(predicate: Any) -> None:
     table, read = _table(), []
     table.listed[33] = evolve(table.listed[33], partitions=(FieldSummary(contains_null=False, lower_bound=b"123"),))
     snapshot = table.snapshot
@@ -320,7 +343,7 @@ def test_a_long_list_that_is_refused_is_read_once_and_the_error_has_the_place_of
     for way in (planner.plan, plan):
         read.clear()
         with pytest.raises(SpecError) as error:
-            list(way(table.metadata, snapshot, RANGE, read_file))
+            list(way(table.metadata, snapshot, predicate, read_file))
         assert read == [LIST]
         found.append(error.value.violation)
     assert is_same(*found)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from spec_ref.columnar.avro_mapping.rows import read_records
 from spec_ref.columnar.encodings.avro.columns import (
     DecodedColumn,
     NullColumn,
@@ -190,12 +191,22 @@ class ManifestColumns(EncodedEntryColumns):
         made: list[ManifestEntry] = []
         for batch, mine, start in zip(self._batches, self._by_batch(chosen), self._starts(), strict=True):
             assert mine is not None
-            for row in self._complete(batch, mine, start, left_out).to_list():
+            complete = self._complete(batch, mine, start, left_out)
+            together = read_records(self.manifest.row_reader, complete) if self._is_read_alike else None
+            if together is not None:
+                made += together
+                continue
+            for row in complete.to_list():  # the definition finds the entry that is wrong
                 place = len(made)
                 made.append(manifests[place].read_entry(row, numbers[place]))
         if not self._inherits_what_files_lack:
             return made
         return [self._inherited(entry, row) for entry, row in zip(made, chosen.tolist(), strict=True)]
+
+    @functools.cached_property
+    def _is_read_alike(self) -> bool:
+        """Whether one reader makes the entries of all manifests, which may differ in their format versions."""
+        return all(run.manifest.row_reader is self.manifest.row_reader for run in self._runs)
 
     @functools.cached_property
     def _inherits_what_files_lack(self) -> bool:

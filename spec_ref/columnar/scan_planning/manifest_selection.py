@@ -108,8 +108,8 @@ class SummaryStatistics:
         nan = np.zeros(len(null), np.bool_)
         if has_nan(self.types[field_id]):
             nan = ~summary.contains_nan.valid[chosen] | summary.contains_nan.values[chosen]
-        bounded = summary.lower_bound.valid[chosen] | summary.upper_bound.valid[chosen]
-        ordinary = bounded | ~(null | nan)
+        # Without bounds all values are null or NaN, unless neither is contained.
+        ordinary = summary.lower_bound.valid[chosen] | summary.upper_bound.valid[chosen]
         every = {
             "value_counts": np.full(len(null), _VALUES),
             "null_value_counts": null * np.where(ordinary, 1, np.where(nan, _VALUES - 1, _VALUES)),
