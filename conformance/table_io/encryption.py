@@ -13,6 +13,7 @@ implementations. The form here is that of Iceberg-Java, the only one that is kno
 from __future__ import annotations
 
 import base64
+import functools
 import io
 import json
 import os
@@ -23,7 +24,6 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import attrs
-import fastavro
 
 from conformance.core.failures import UsageError
 from conformance.core.lazy_imports import lazy_imports
@@ -37,6 +37,7 @@ from spec_ref.table_metadata import TableMetadata
 from spec_ref.table_metadata.encryption import EncryptionKey
 
 with lazy_imports():
+    import fastavro
     from pyarrow.parquet import encryption as parquet_encryption
 
     from spec_ref.data_files import parquet_footer
@@ -72,17 +73,20 @@ VERSION = b"\x01"
 KEY_TIMESTAMP = "KEY_TIMESTAMP"
 """The property of a key that has the time of its creation, which is authenticated with what it encrypts."""
 
-_SCHEMA = fastavro.parse_schema(
-    {
-        "type": "record",
-        "name": "key_metadata",
-        "fields": [
-            {"name": "encryption_key", "type": "bytes"},
-            {"name": "aad_prefix", "type": ["null", "bytes"], "default": None},
-            {"name": "file_length", "type": ["null", "long"], "default": None},
-        ],
-    }
-)
+
+@functools.cache
+def _schema() -> Any:
+    return fastavro.parse_schema(
+        {
+            "type": "record",
+            "name": "key_metadata",
+            "fields": [
+                {"name": "encryption_key", "type": "bytes"},
+                {"name": "aad_prefix", "type": ["null", "bytes"], "default": None},
+                {"name": "file_length", "type": ["null", "long"], "default": None},
+            ],
+        }
+    )
 
 
 class UnsupportedEncryption(FileAccessError):
@@ -115,7 +119,7 @@ def read_key_metadata(data: bytes, location: str) -> KeyMetadata:
         )
     stream = io.BytesIO(data[1:])
     try:
-        record: Any = fastavro.schemaless_reader(stream, _SCHEMA, None)
+        record: Any = fastavro.schemaless_reader(stream, _schema(), None)
     except (EOFError, IndexError, ValueError, OverflowError) as error:
         raise UnsupportedEncryption(location, "the file is encrypted, and its key metadata is truncated") from error
     if stream.read(1):
@@ -136,7 +140,7 @@ def write_key_metadata(metadata: KeyMetadata) -> bytes:
         "aad_prefix": metadata.aad_prefix,
         "file_length": metadata.file_length,
     }
-    fastavro.schemaless_writer(out, _SCHEMA, record)
+    fastavro.schemaless_writer(out, _schema(), record)
     return out.getvalue()
 
 
