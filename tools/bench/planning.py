@@ -1,7 +1,8 @@
 """Planning a scan of 200,000 data files in 100 manifests, compared with PyIceberg and Iceberg-Java in a warm JVM.
 
 Every side starts from the metadata file. The same files in 10,000 manifests measure how the summaries of partitions in
-the manifest list are evaluated, which leave out 99% of the manifests. ``python -m tools.bench.planning`` plans 10,000,
+the manifest list are evaluated, which leave out 99% of the manifests. Five million files in 2,500 manifests are planned
+beside Iceberg-Java only. ``python -m tools.bench.planning`` plans 10,000,
 100,000 and 1,000,000 files with our code only, each in a separate process, and reports time and memory.
 """
 
@@ -15,6 +16,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import attrs
 
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.expressions.predicates import TRUE, And, Comparison, Literal, NamedReference, Operation
@@ -119,26 +122,45 @@ GOALS = {
     ("partition", "iceberg-java"): 0.5,
 }
 
-SMALL_MANIFEST = 20
-"""The data files in a manifest, where there are many manifests."""
+
+@attrs.frozen
+class Case:
+    """A table to plan, and what is measured with it."""
+
+    files: int
+    per_manifest: int = 2000
+    questions: tuple[str, ...] = ("partition",)
+    peers: tuple[str, ...] = ("pyiceberg", "iceberg-java")
+    level: int = 6
+    """The level of compression: a low one takes less time for many files."""
+
+    @property
+    def title(self) -> str:
+        """The number of files, and that of manifests where it is unusual."""
+        manifests = f" in {self.files // self.per_manifest:,} manifests" if self.per_manifest < 2000 else ""
+        return f"{self.files:,} files{manifests}"
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure each question beside each peer."""
     files = scale.of(200_000, 20_000)
+    cases = (
+        Case(files, questions=("partition", "bounds")),
+        Case(files, per_manifest=20),
+        Case(scale.of(5_000_000, 50_000), peers=("iceberg-java",), level=1),
+    )
     with Peer("pyiceberg", PYICEBERG) as pyiceberg, Peer("iceberg-java", ICEBERG_JAVA) as java:
-        peers = {"pyiceberg": pyiceberg, "iceberg-java": java}
-        for per_manifest, names in ((2000, ("partition", "bounds")), (SMALL_MANIFEST, ("partition",))):
-            manifests = files // per_manifest
-            where = f"{files:,} files" + (f" in {manifests:,} manifests" if per_manifest == SMALL_MANIFEST else "")
+        every = {"pyiceberg": pyiceberg, "iceberg-java": java}
+        for case in cases:
+            peers = {who: every[who] for who in case.peers}
             with tempfile.TemporaryDirectory() as made:
-                metadata = make_table(Path(made), files, manifests)
-                for name in names:
-                    taken = _measure(metadata, questions(files)[name], peers, scale.rounds)
+                metadata = make_table(Path(made), case.files, case.files // case.per_manifest, case.level)
+                for name in case.questions:
+                    taken = _measure(metadata, questions(case.files)[name], peers, scale.rounds)
                     for who, peer in peers.items():
                         yield Claim(
                             path="planning",
-                            case=f"{name} filter keeps 1% of {where}",
+                            case=f"{name} filter keeps 1% of {case.title}",
                             ours=taken["ours"],
                             peer=peer.version,
                             theirs=taken[who],
