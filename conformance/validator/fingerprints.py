@@ -32,7 +32,6 @@ class WriterMarks:
 _OTHERS: tuple[tuple[str, str], ...] = (
     (r"(?i)^impala", "Impala"),
     (r"(?i)bigquery|^parquet-cpp version 1", "BigQuery"),
-    (r"(?i)trino", "Trino"),
     (r"(?i)snowflake", "Snowflake"),
 )
 """Writers without an adapter, by patterns of ``created_by``. The others are in ``fingerprints.toml`` of each engine."""
