@@ -63,7 +63,14 @@ class Bounds:
     valid: Mask
 
     def take(self, rows: npt.NDArray[np.intp]) -> Bounds:
-        """Select the bounds of some files."""
+        """Select the bounds of some files.
+
+        Args:
+            rows: the numbers of the files, in the order of the result.
+
+        Returns:
+            The bounds of these files.
+        """
         return Bounds(self.data, self.part[rows], self.offsets[rows], self.lengths[rows], self.valid[rows])
 
     def to_bytes(self) -> list[bytes | None]:

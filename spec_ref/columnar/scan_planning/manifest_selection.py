@@ -49,7 +49,8 @@ def select_manifests(
         The selected manifests, in order.
 
     Raises:
-        SpecError: where `ManifestSelection.select` does, without the number of the manifest.
+        SpecError: DEL001 for deletes in v1, and where `ManifestSelection.select` raises it; without the number of the
+            manifest.
     """
     rows = np.nonzero(listed.content == content)[0]
     spec_ids = listed.partition_spec_id[rows]
