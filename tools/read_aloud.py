@@ -170,12 +170,13 @@ def main(arguments: Sequence[str]) -> int:
         print("\n".join(f"{code} | {text}" for code, text in messages()))
         return 0
     chosen = random.Random(given.seed)
-    for title, texts, number in (
-        ("help", list(helps()), given.helps),
-        ("docstring", list(docstrings()), given.docstrings),
-        ("paragraph", list(paragraphs()), given.paragraphs),
-        ("data", list(data()), given.data),
+    for title, find, number in (
+        ("help", helps, given.helps),
+        ("docstring", docstrings, given.docstrings),
+        ("paragraph", paragraphs, given.paragraphs),
+        ("data", data, given.data),
     ):
+        texts = list(find()) if number else []  # to find the texts takes seconds
         for place, text in chosen.sample(texts, min(number, len(texts))):
             print(f"--- {title}: {place}\n{text}\n")
     with tempfile.TemporaryDirectory() as folder:

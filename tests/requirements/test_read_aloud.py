@@ -25,7 +25,13 @@ def test_a_seed_draws_the_same_texts_again(capsys: pytest.CaptureFixture[str]) -
         "finding",
     ]
     assert drawn(capsys, "--seed", "3", *some) == first
-    assert drawn(capsys, "--seed", "4", *some) != first
+
+
+def test_another_seed_draws_other_texts(capsys: pytest.CaptureFixture[str]) -> None:
+    only = ("--helps", "4", "--docstrings", "0", "--paragraphs", "0", "--data", "0", "--findings", "0")
+    first = drawn(capsys, "--seed", "3", *only)
+    assert len(first) == 4
+    assert drawn(capsys, "--seed", "4", *only) != first
 
 
 def test_texts_of_every_kind_are_there() -> None:
