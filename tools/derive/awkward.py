@@ -160,6 +160,10 @@ LIMITS: list[Row] = [
     ("float-below-max", "float", 3.4028232635611926e38, "one below the largest, exactly this double"),
     ("double-min", "double", -1.7976931348623157e308, "the least number"),
     ("double-below-max", "double", 1.7976931348623155e308, "one below the largest"),
+    ("float-minus-subnormal", "float", -1.401298464324817e-45, "-2^-149, which is not -0.0"),
+    ("double-minus-subnormal", "double", -5e-324, "-2^-1074, which is not -0.0"),
+    ("decimal-below-most-digits", LARGE, NINES[:-1] + "8", "one unit below the largest"),
+    ("decimal-above-most-digits-negative", LARGE, f"-{NINES[:-1]}8", "one unit above the least"),
 ]
 """Values that the suites of single values, hashes, transforms and bounds have, and tables do not."""
 
