@@ -164,6 +164,8 @@ LIMITS: list[Row] = [
     ("double-minus-subnormal", "double", -5e-324, "-2^-1074, which is not -0.0"),
     ("decimal-below-most-digits", LARGE, NINES[:-1] + "8", "one unit below the largest"),
     ("decimal-above-most-digits-negative", LARGE, f"-{NINES[:-1]}8", "one unit above the least"),
+    ("date-below-max", "date", "+5881580-07-10", "one day below the largest int"),
+    ("date-above-min", "date", "-5877641-06-24", "one day above the smallest int"),
 ]
 """Values that the suites of single values, hashes, transforms and bounds have, and tables do not."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.derive.awkward import not_in
+from tools.derive.awkward import is_far, not_in
 
 # name, type, value in the exchange form, note
 Value = tuple[str, str, Any, str]
@@ -213,7 +213,7 @@ _AWKWARD = not_in(
 )
 """Awkward values that are not in the lists above; NaN has separate vectors."""
 
-EXPANDED_YEARS += [row for row in _AWKWARD if row[0].endswith(("-before-1", "-after-9999"))]
+EXPANDED_YEARS += [row for row in _AWKWARD if is_far(row[0], row[1])]
 TOPICS["awkward"] = [row for row in _AWKWARD if row not in EXPANDED_YEARS]
 
 UNSUPPORTED: dict[str, tuple[Any, Any]] = {
