@@ -99,11 +99,12 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
     engine = find_engine(name)
     try:
         if engine.sources:
-            if engine.jdk and jvms.full_jdk(engine.jdk) is None:
+            jdk = jvms.full_jdk(engine.jdk) if engine.jdk else None
+            if engine.jdk and jdk is None:
                 raise EngineError(str(engine), jvms.no_jdk(engine.jdk))
             if engine.java:
                 jvms.install_java(engine, progress)
-            builds.install_build(engine, progress)
+            builds.install_build(engine, progress, jdk)
             return engine_status(engine)
         if not engine.lock:
             return engine_status(engine)

@@ -9,11 +9,13 @@ been written.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -133,13 +135,12 @@ TOOLCHAINS = {
         helpers=("mvn",),
     ),
     "jars": Toolchain(
-        "a Java runtime of release",
-        "java",
-        (17,),
+        "Maven",
+        "mvn",
+        (3,),
         ("--version",),
         steps=(_FETCH_JARS,),
         result="java",
-        helpers=("mvn",),
     ),
 }
 
@@ -196,8 +197,13 @@ def add_files(recipe: hashlib._Hash, folder: Path) -> None:
         recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
 
 
-def install_build(engine: Installed, progress: Progress) -> Build:
+def install_build(engine: Installed, progress: Progress, java_home: Path | None = None) -> Build:
     """Build the program of an engine unless the build exists.
+
+    Args:
+        engine: the engine.
+        progress: takes a few words about each step.
+        java_home: the Java on which the tools run; None for the one that they find.
 
     Raises:
         EngineError: the compiler is missing, too old, or failed; then nothing counts as installed.
@@ -206,7 +212,8 @@ def install_build(engine: Installed, progress: Progress) -> Build:
     if made.is_installed():
         return made
     toolchain = made.toolchain
-    if lack := missing(toolchain):
+    env = {**os.environ, **({} if java_home is None else {"JAVA_HOME": str(java_home)})}
+    if lack := missing(toolchain, env):
         raise EngineError(str(engine), lack)
     with exclusive(made.path.with_suffix(".lock")):
         if made.is_installed():  # another process has just built it
@@ -220,7 +227,7 @@ def install_build(engine: Installed, progress: Progress) -> Build:
         places = {"sources": str(copied), "made": str(scratch)}
         for number, step in enumerate(toolchain.steps, start=1):
             command = [word for argument in step for word in _words(argument, copied, places)]
-            run_step(engine, f"{command[0]} could not build it", command)
+            run_step(engine, f"{command[0]} could not build it", command, env)
             if number == 1:
                 _check_jars(engine, copied / JAR_LOCK, scratch / toolchain.result / "jars")
                 _unpack(engine, scratch / toolchain.result / "jars", progress)
@@ -238,8 +245,13 @@ def _words(argument: str, sources: Path, places: dict[str, str]) -> list[str]:
     return [argument.format(**places)]
 
 
-def missing(toolchain: Toolchain) -> str | None:
-    """Describe what the machine lacks to build the programs of a language; None if nothing."""
+def missing(toolchain: Toolchain, env: Mapping[str, str] | None = None) -> str | None:
+    """Describe what the machine lacks to build the programs of a language; None if nothing.
+
+    Args:
+        toolchain: the tools of the language.
+        env: the environment in which they run; None for that of this process.
+    """
     wanted = ".".join(map(str, toolchain.oldest))
     needed = f"{toolchain.name} {wanted} or newer is needed to build it"
     for program in (toolchain.program, *toolchain.helpers):
@@ -248,7 +260,7 @@ def missing(toolchain: Toolchain) -> str | None:
             return f"{needs}, and there is no {program} on the path"
     try:
         output = subprocess.run(
-            [toolchain.program, *toolchain.version], capture_output=True, text=True, timeout=60, check=False
+            [toolchain.program, *toolchain.version], capture_output=True, text=True, timeout=60, check=False, env=env
         ).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{needed}, and {toolchain.program} does not run: {error}"

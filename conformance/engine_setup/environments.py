@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -138,15 +138,21 @@ def _pip_install(engine: Installed, made: Environment, lock: str) -> None:
     run_step(engine, "pip could not install its packages", command)
 
 
-def run_step(engine: Installed, failure: str, command: list[str]) -> None:
+def run_step(engine: Installed, failure: str, command: list[str], env: Mapping[str, str] | None = None) -> None:
     """Run one step of an installation.
+
+    Args:
+        engine: what is installed.
+        failure: what the error says first.
+        command: the command.
+        env: the environment of the command; None for that of this process.
 
     Raises:
         EngineError: the step failed; the reason ends with the last lines of its output.
     """
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=env
         )
     except OSError as error:
         raise EngineError(str(engine), f"{failure}: {error}") from error

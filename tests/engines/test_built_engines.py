@@ -131,6 +131,7 @@ def test_a_jdk_is_not_too_old_and_has_maven_beside_it(
 
 
 MAVEN = """#!/bin/sh
+[ "$1" = --version ] && echo "Apache Maven 3.9.1" && exit
 for argument do case "$argument" in -DoutputDirectory=*) jars="${argument#*=}" ;; esac; done
 mkdir -p "$jars"
 """
@@ -305,8 +306,6 @@ def test_jars_that_run_on_a_jdk_are_started_by_the_adapter_beside_them(
     java_tools(tmp_path, monkeypatch, 'mkdir "$jars/server"; printf jar >"$jars/server/a-1.jar"')
     digest = hashlib.sha256(b"jar").hexdigest()
     (tmp_path / "java" / built.JAR_LOCK).write_text(f"{digest}  server/a-1.jar\n", encoding="utf-8")
-    (tmp_path / "bin" / "java").write_text("#!/bin/sh\necho openjdk 17.0.1\n", encoding="utf-8")
-    (tmp_path / "bin" / "java").chmod(0o755)
     monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda _: tmp_path)
     status = install("trino")
     started = launch("trino")
@@ -317,6 +316,20 @@ def test_jars_that_run_on_a_jdk_are_started_by_the_adapter_beside_them(
     assert started.env["JAVA_HOME"] == str(tmp_path)
 
 
+@pytest.mark.usefixtures("pinned_jar")
+def test_maven_runs_on_the_jdk_that_was_found_where_none_is_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java_tools(tmp_path, monkeypatch, 'printf jar >"$jars/a-1.jar"')
+    needs_java = '[ "$JAVA_HOME" ] || { echo "JAVA_HOME is not set" >&2; exit 1; }\n'
+    (tmp_path / "bin" / "mvn").write_text(
+        MAVEN.replace("#!/bin/sh\n", f"#!/bin/sh\n{needs_java}") + 'printf jar >"$jars/a-1.jar"\n', encoding="utf-8"
+    )
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda _: tmp_path)
+    assert (install("trino").path / "adapter" / "jars" / "a-1.jar").is_file()
+
+
 FETCHED = {"server-1/lib/a-1.jar": b"jar", "server-1/plugin/iceberg/b-1.jar": b"other", "server-1/README": b"text"}
 
 
@@ -324,8 +337,6 @@ FETCHED = {"server-1/lib/a-1.jar": b"jar", "server-1/plugin/iceberg/b-1.jar": b"
 def tarball_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Trino from an archive, of which two folders are unpacked; a Maven that fetches it, and its lock."""
     java_tools(tmp_path, monkeypatch, f'cp "{tmp_path}/server-1.tar.gz" "$jars/"')
-    (tmp_path / "bin" / "java").write_text("#!/bin/sh\necho openjdk 25.0.1\n", encoding="utf-8")
-    (tmp_path / "bin" / "java").chmod(0o755)
     monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda _: tmp_path)
     (tmp_path / "java").mkdir()
     monkeypatch.setattr(built, "source_folder", lambda _: tmp_path / "java")
