@@ -193,7 +193,7 @@ def validate(
         backend.close()
     if not report.complete:
         raise NotExamined(f"{location}: {report.reason or 'interrupted'}")
-    return accepted.applied(report)[0].findings
+    return accepted.apply(report)[0].findings
 
 
 def run_vectors(

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from conformance.adapter_sdk.serve import Arguments
+from conformance.core.moved_modules import renamed_member
 from spec_ref.core.json_types import JsonObject
 
 TABLE_MEMBERS = frozenset(
@@ -43,7 +44,7 @@ TABLE_MEMBERS = frozenset(
 NO_PARTITION_FIELDS = 999
 
 
-def selected(args: Arguments, form: JsonObject) -> JsonObject:
+def select_members(args: Arguments, form: JsonObject) -> JsonObject:
     """Return the members that the request selects."""
     names = args.get("select")
     return form if names is None else {name: form[name] for name in form if name in names}
@@ -92,7 +93,7 @@ def _highest_id(value: Any) -> int:
     return max([*own, *inner], default=0)
 
 
-def sibling(name: str, last: str) -> str:
+def sibling_name(name: str, last: str) -> str:
     """Return the full name of the sibling ``last`` of the field with the full name ``name``."""
     around, dot, _ = name.rpartition(".")
     return f"{around}{dot}{last}"
@@ -136,3 +137,11 @@ def _inner_paths(type_: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
         return file_columns(type_["fields"], path)
     parts = [name for name in ("element", "key", "value") if name in type_]
     return [inner for name in parts for inner in ((*path, name), *_inner_paths(type_[name], (*path, name)))]
+
+
+_RENAMED = {"selected": "select_members", "sibling": "sibling_name"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a member by its old name; deprecated for one release."""
+    return renamed_member(__name__, _RENAMED, name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.adapter_sdk.serve import Unsupported
+from conformance.core.moved_modules import renamed_member
 
 MIRRORED = {"lt": "gt", "lt-eq": "gt-eq", "gt": "lt", "gt-eq": "lt-eq", "eq": "eq", "not-eq": "not-eq"}
 """The equivalent comparison with its sides exchanged."""
@@ -17,7 +18,7 @@ MIRRORED = {"lt": "gt", "lt-eq": "gt-eq", "gt": "lt", "gt-eq": "lt-eq", "eq": "e
 TERMS = ("reference", "apply", "transform")
 
 
-def older_form(predicate: Any, fields: list[dict[str, Any]]) -> Any:
+def to_legacy_form(predicate: Any, fields: list[dict[str, Any]]) -> Any:
     """Return the predicate in the older form; JSON in neither form is returned unchanged, for the engine to refuse.
 
     Args:
@@ -31,9 +32,9 @@ def older_form(predicate: Any, fields: list[dict[str, Any]]) -> Any:
         return predicate
     match predicate.get("type"):
         case "not":
-            return predicate | {"child": older_form(predicate.get("child"), fields)}
+            return predicate | {"child": to_legacy_form(predicate.get("child"), fields)}
         case "and" | "or":
-            return predicate | {side: older_form(predicate.get(side), fields) for side in ("left", "right")}
+            return predicate | {side: to_legacy_form(predicate.get(side), fields) for side in ("left", "right")}
         case str(name) if "left" in predicate and "right" in predicate and name in MIRRORED:
             left, right = predicate["left"], predicate["right"]
             if _is_term(left) and _is_term(right):
@@ -75,3 +76,11 @@ def _term(expression: Any, fields: list[dict[str, Any]]) -> Any:
         case {"type": "apply", "function": {"identifier": [str(name)]}, "arguments": [argument]}:
             return {"type": "transform", "transform": name, "term": _term(argument, fields)}
     raise Unsupported("engines have predicates of columns and of transforms of columns only")
+
+
+_RENAMED = {"older_form": "to_legacy_form"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a member by its old name; deprecated for one release."""
+    return renamed_member(__name__, _RENAMED, name)

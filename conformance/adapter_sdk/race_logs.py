@@ -47,7 +47,7 @@ def partition_column(args: Arguments) -> tuple[str, int] | None:
     return next(((column, id_) for column, id_, _, _ in columns(args) if column == name), None)
 
 
-def given_metadata(args: Arguments) -> dict[str, Any] | None:
+def initial_metadata(args: Arguments) -> dict[str, Any] | None:
     """Return the metadata of the table that a race begins with; None if it begins with an empty table.
 
     The adapter must not write to the table's location on disk.
@@ -111,7 +111,7 @@ class CommitWriter(Protocol):
         """
 
 
-def replayed(
+def replay_commits(
     args: Arguments, open_writer: Callable[[], CommitWriter], table: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
     """Replay a log, and return the outcome of each commit and the final table.
@@ -174,7 +174,7 @@ def row_ids(files: Iterable[tuple[str, int | None, int]]) -> str:
     return "overlapping" if overlap else "disjoint"
 
 
-_RENAMED = {"Writer": "CommitWriter"}
+_RENAMED = {"Writer": "CommitWriter", "given_metadata": "initial_metadata", "replayed": "replay_commits"}
 
 
 def __getattr__(name: str) -> Any:

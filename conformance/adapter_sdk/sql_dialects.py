@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Unsupported
+from conformance.core.moved_modules import renamed_member
 from spec_ref.core.json_types import Json
 
 
@@ -63,7 +64,8 @@ def identifier(path: tuple[str, ...], dialect: Dialect) -> str:
     """Return the SQL of a column, or of a field in it."""
     quoted = [f"{dialect.quote}{name.replace(dialect.quote, dialect.quote * 2)}{dialect.quote}" for name in path]
     inner = (
-        dialect.inside.format(quoted=quoted[index], string=text(path[index], dialect)) for index in range(1, len(path))
+        dialect.inside.format(quoted=quoted[index], string=string_literal(path[index], dialect))
+        for index in range(1, len(path))
     )
     return quoted[0] + "".join(inner)
 
@@ -73,7 +75,7 @@ def identifiers(names: Iterable[str], dialect: Dialect, prefix: str = "") -> str
     return ", ".join(prefix + identifier((name,), dialect) for name in names)
 
 
-def text(value: str, dialect: Dialect) -> str:
+def string_literal(value: str, dialect: Dialect) -> str:
     """Return a SQL string literal."""
     if dialect.escapes_backslash:  # Spark 3 ignores '' between two string literals
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -101,7 +103,7 @@ def primitive_sql(type_: Json, value: Any, forms: Mapping[str, str], dialect: Di
     written = ("TRUE" if exchange else "FALSE") if isinstance(exchange, bool) else str(exchange)
     return forms[name].format(
         text=written,
-        string=text(written, dialect),
+        string=string_literal(written, dialect),
         hex=written.replace("-", ""),
         number=value,
         type=type_ if sql is None else sql,
@@ -153,7 +155,7 @@ def literal(type_: Json, value: Json, dialect: Dialect) -> str:
         case "struct":
             names = [field["name"] for field in type_["fields"]]
             items = [literal(field["type"], value.get(field["name"]), dialect) for field in type_["fields"]]
-            pairs = _pairs([text(name, dialect) for name in names], items)
+            pairs = _pairs([string_literal(name, dialect) for name in names], items)
             return forms[name].format(items=", ".join(items), pairs=pairs, type=sql)
         case "list":
             form = forms[name] if value else forms.get("empty-list", forms[name])
@@ -179,3 +181,11 @@ def _items(type_: Json, values: list[Json], dialect: Dialect) -> str:
     if not values and "no-items" in dialect.literals:
         return dialect.literals["no-items"].format(null=literal(type_, None, dialect))
     return ", ".join(literal(type_, item, dialect) for item in values)
+
+
+_RENAMED = {"text": "string_literal"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a member by its old name; deprecated for one release."""
+    return renamed_member(__name__, _RENAMED, name)

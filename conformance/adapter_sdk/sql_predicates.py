@@ -2,7 +2,7 @@
 
 The logic of Iceberg's predicates is two-valued: each of them is true or false for null and NaN too. So that an engine
 evaluates exactly this, a predicate is first converted to a form without negation that tests for null and NaN
-explicitly (`normal`): a leaf there must be true where it says so, and may be false or null elsewhere.
+explicitly (`push_down_not`): a leaf there must be true where it says so, and may be false or null elsewhere.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.predicates import older_form
+from conformance.adapter_sdk.predicates import to_legacy_form
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.adapter_sdk.sql_dialects import Dialect, identifier, primitive_sql, text
+from conformance.adapter_sdk.sql_dialects import Dialect, identifier, primitive_sql, string_literal
 from conformance.core.moved_modules import renamed_member
 from spec_ref.core.json_types import Json
 
@@ -67,7 +67,7 @@ class Both:
 Normal = Leaf | Both | bool
 
 
-def normal(predicate: Json, fields: list[dict[str, Json]]) -> Normal:
+def push_down_not(predicate: Json, fields: list[dict[str, Json]]) -> Normal:
     """Convert a predicate to a form without negations.
 
     Args:
@@ -77,7 +77,7 @@ def normal(predicate: Json, fields: list[dict[str, Json]]) -> Normal:
     Raises:
         Unsupported: filters of engines cannot express it.
     """
-    return _normal(older_form(predicate, fields), fields, holds=True)
+    return _normal(to_legacy_form(predicate, fields), fields, holds=True)
 
 
 def _normal(predicate: Json, fields: list[dict[str, Json]], *, holds: bool) -> Normal:
@@ -154,7 +154,7 @@ def predicate_sql(predicate: Json, fields: list[dict[str, Json]], dialect: Diale
     Raises:
         Unsupported: the dialect cannot express it.
     """
-    return _sql(normal(predicate, fields), dialect)
+    return _sql(push_down_not(predicate, fields), dialect)
 
 
 def _sql(made: Normal, dialect: Dialect) -> str:
@@ -212,7 +212,7 @@ def select_statement(
 
 def _literal(type_: Json, constant: Any, dialect: Dialect) -> str:
     if type_ is None or isinstance(type_, dict):  # no such column, or not comparable: the engine will report it
-        return text(str(constant), dialect)
+        return string_literal(str(constant), dialect)
     return primitive_sql(type_, constant, {**_PLAIN, **dialect.constants}, dialect)
 
 
@@ -227,7 +227,12 @@ def build_predicate(made: Normal, leaf: Callable[[Leaf], Any]) -> Any:
     return made
 
 
-_RENAMED = {"built": "build_predicate", "select_of": "select_statement", "sql_of": "predicate_sql"}
+_RENAMED = {
+    "normal": "push_down_not",
+    "built": "build_predicate",
+    "select_of": "select_statement",
+    "sql_of": "predicate_sql",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 from conformance.core.drives import has_drive, local_uri_path
+from conformance.core.moved_modules import renamed_member
 from spec_ref.core.json_types import JsonObject
 
 METADATA_COLUMNS = ("_row_id", "_last_updated_sequence_number", "_file", "_pos")
@@ -69,7 +70,7 @@ def _snapshot(document: JsonObject, args: Arguments) -> JsonObject | None:
     return next((one for one in document.get("snapshots", []) if one["snapshot-id"] == wanted), None)
 
 
-def only(args: Arguments, engine: str, *understood: str) -> None:
+def check_snapshot_selection(args: Arguments, engine: str, *understood: str) -> None:
     """Check that the engine can read the snapshot that a request selects.
 
     Raises:
@@ -80,7 +81,7 @@ def only(args: Arguments, engine: str, *understood: str) -> None:
             raise Unsupported(f"{engine} does not read a snapshot by {name}")
 
 
-def without_metadata_columns(args: Arguments, engine: str, have: tuple[str, ...] = ()) -> None:
+def check_metadata_columns(args: Arguments, engine: str, have: tuple[str, ...] = ()) -> None:
     """Check that the engine has the metadata columns that a request selects.
 
     Raises:
@@ -89,3 +90,11 @@ def without_metadata_columns(args: Arguments, engine: str, have: tuple[str, ...]
     for name in args.get("select", ()):
         if name in METADATA_COLUMNS and name not in have:
             raise Unsupported(f"{engine} has no column {name}")
+
+
+_RENAMED = {"only": "check_snapshot_selection", "without_metadata_columns": "check_metadata_columns"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a member by its old name; deprecated for one release."""
+    return renamed_member(__name__, _RENAMED, name)

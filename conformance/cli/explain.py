@@ -18,7 +18,7 @@ from conformance.core.spec_links import section_link
 from conformance.rules import find_checks, registry, retired_check_ids
 from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, DeviationKind
-from conformance.runner.results import Case, sparse
+from conformance.runner.results import Case, sparse_json
 from conformance.validator.advice import Advice, advice, requirement_advice
 from conformance.vectors import Vector
 from spec_ref.checks import Check
@@ -123,7 +123,7 @@ def _vector(id_: str, folder: Path | None) -> Vector | None:
 def _show_vector(vector: Vector, format: str) -> int:
     """Print what a vector shows, and how to run it."""
     if format == "json":
-        sys.stdout.write(json.dumps(sparse(Case.of(vector)), indent=2) + "\n")
+        sys.stdout.write(json.dumps(sparse_json(Case.of(vector)), indent=2) + "\n")
         return ExitStatus.CONFORMANT
     print(f"{vector.id} is a vector of the suite {vector.suite}")
     lines = [*_part("note", vector.note), *_part("operation", vector.operation.name)]

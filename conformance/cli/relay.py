@@ -133,7 +133,7 @@ def relay(
 def _replayed(relays: Relays, file: Path, format: str) -> int:
     steps = relay_results.read_relay(file, relays.engines)
     failure = relays.replay(steps)
-    known = "" if failure is None else relays.known_as(failure)
+    known = "" if failure is None else relays.known_deviation(failure)
     if format == "json":
         shown = None if failure is None else {"kind": failure.kind, "engine": failure.engine, "reason": failure.reason}
         sys.stdout.write(json.dumps({"failure": shown, "known": known}, indent=2) + "\n")

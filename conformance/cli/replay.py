@@ -19,10 +19,10 @@ from conformance.runner.adapter_interface import Request
 from conformance.runner.execution import difference_json, undeclared_operations
 from conformance.runner.judge import Outcome, Verdict, judge_answer
 from conformance.runner.process import AdapterLimits, Process
-from conformance.runner.results import AdapterRun, Case, Result, sparse
+from conformance.runner.results import AdapterRun, Case, Result, sparse_json
 from conformance.runner.scratch_dir import table_folders
 from conformance.runner.targets import REFERENCE, make_limits, target
-from conformance.vectors.golden_tables import materialize_for, own_place
+from conformance.vectors.golden_tables import materialize_for, tables_folder
 
 MAX_LINE_SHOWN = 10_000
 """The maximum number of characters of a line of the protocol that are shown."""
@@ -54,7 +54,7 @@ def replay(
     """
     folder = vectors_ or vectors.shipped()
     vector = _find(id_, folder)
-    golden = materialize_for([vector], own_place())
+    golden = materialize_for([vector], tables_folder())
     transcript: list[tuple[str, bytes]] = []
     limits = make_limits(start_timeout, timeout)
     chosen = target(adapter, limits, lambda direction, line: transcript.append((direction, line)))
@@ -76,8 +76,8 @@ def replay(
         who = {"implementation": started.implementation, "version": started.version}
         content = {
             **who,
-            "case": sparse(case),
-            "result": sparse(result),
+            "case": sparse_json(case),
+            "result": sparse_json(result),
             "transcript": [" ".join(one) for one in lines],
         }
         sys.stdout.write(json.dumps(content, indent=2) + "\n")

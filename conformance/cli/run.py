@@ -116,13 +116,13 @@ def run(
     selection = Selection(suite, section, requirement, format_version, names)
     chosen = selection.choose(every)
     ids = {vector.id for vector in every}
-    update = expectations_update.readable(expect) if update_expected else None
+    update = expectations_update.update_target(expect) if update_expected else None
     most = 1 if fail_fast else max_failures
     if update is not None and most is not None:
         option = "-x" if fail_fast else "--max-failures"
         raise UsageError(f"--update-expected needs a whole run, and {option} may end it early")
     if update is not None:
-        expected = expectations_update.before(update)
+        expected = expectations_update.deviations_before(update)
     else:
         expected = Expectations() if expect is None else expectations.load_deviations(expect, ids)
     names_given = list(adapter) or [REFERENCE]

@@ -147,7 +147,7 @@ def validate(
                 break
     interrupted = any(one.interrupted for one in outcomes) and not budget.is_over
     failed = any(one.fails for one in outcomes)
-    unreadable = any(one.lacking is not None for one in outcomes)
+    unreadable = any(one.reason_incomplete is not None for one in outcomes)
     _write(outcomes, format, output, verbose=verbose, brief=bool(patterns))
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
     if stall_timeout.has_abandoned_thread():  # the interpreter would wait for a thread that waits for a file
@@ -223,7 +223,7 @@ def _outcome(
         return rendering.ValidationResult(names[-1], unreadable=str(error))
     interrupted = not report.complete and report.reason is None
     reason = last if interrupted and budget.is_over else report.reason
-    remaining, known = accepted.applied(attrs.evolve(report, location=names[-1], reason=reason))
+    remaining, known = accepted.apply(attrs.evolve(report, location=names[-1], reason=reason))
     unselected = sum(not accepted.selects(finding) for finding in report.findings)
     seconds = time.monotonic() - started
     return rendering.ValidationResult(

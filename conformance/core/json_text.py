@@ -15,7 +15,7 @@ _MINUS_0 = re.compile(rb"-0(?<![^\[,: \t\r\n]-0)(?![^,\]} \t\r\n])")
 _STRING_OR_MINUS_0 = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|' + _MINUS_0.pattern, re.DOTALL)
 
 
-def place(path: list[str | int]) -> str:
+def pointer_prefix(path: list[str | int]) -> str:
     """Return a JSON pointer and a colon; an empty text for the whole document."""
     return f"{pointer(path)}: " if path else ""
 

@@ -19,29 +19,29 @@ _IN_DOCUMENT = f"()[{_ESCAPED}]"
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Escape the characters that control a terminal."""
     return _escaped(_HIDDEN, text)
 
 
 def one_line(text: str) -> str:
-    """Escape text like `visible`, and line ends too."""
+    """Escape text like `escape_controls`, and line ends too."""
     return _escaped(_IN_LINE, text)
 
 
-def in_document(text: str) -> str:
-    """Escape text like `visible`, for files: of the control characters only line ends and tabs stay."""
+def escape_for_file(text: str) -> str:
+    """Escape text like `escape_controls`, for files: of the control characters only line ends and tabs stay."""
     return _escaped(_IN_DOCUMENT, text)
 
 
-def in_page(value: Any) -> Any:
-    """Escape a value that a template writes, like `in_document`, unless it is already markup."""
-    return in_document(value) if type(value) is str else value
+def escape_for_page(value: Any) -> Any:
+    """Escape a value that a template writes, like `escape_for_file`, unless it is already markup."""
+    return escape_for_file(value) if type(value) is str else value
 
 
 def xml_text(text: str) -> str:
     """Escape control characters, and remove other characters that XML cannot represent."""
-    return re.sub(_NOT_XML, "\ufffd", in_document(text))
+    return re.sub(_NOT_XML, "\ufffd", escape_for_file(text))
 
 
 def _escaped(pattern: str, text: str) -> str:
@@ -49,14 +49,14 @@ def _escaped(pattern: str, text: str) -> str:
 
 
 class Visible:
-    """A stream that escapes text with `visible`."""
+    """A stream that escapes text with `escape_controls`."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
         """Write text; return the number of characters that were given."""
-        self._stream.write(visible(text))
+        self._stream.write(escape_controls(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:

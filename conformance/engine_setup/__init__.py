@@ -101,7 +101,7 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
         if engine.sources:
             jdk = jvms.full_jdk(engine.jdk) if engine.jdk else None
             if engine.jdk and jdk is None:
-                raise EngineError(str(engine), jvms.no_jdk(engine.jdk))
+                raise EngineError(str(engine), jvms.missing_jdk_message(engine.jdk))
             if engine.java:
                 jvms.install_java(engine, progress)
             builds.install_build(engine, progress, jdk)
@@ -116,7 +116,7 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
             if engine.classes:
                 jvms.install_classes(engine, java_home, progress)
     except OSError as error:
-        raise EngineError(str(engine), f"{venvs.home()} cannot be written: {error}") from error
+        raise EngineError(str(engine), f"{venvs.engines_directory()} cannot be written: {error}") from error
     status = engine_status(engine)
     if status.reason is not None:
         raise EngineError(str(engine), status.reason)
@@ -143,7 +143,7 @@ def engine_status(engine: Engine) -> EngineStatus:
     elif not made.is_installed():
         reason = f"not installed; run `iceberg-conformance engines install {engine.label}`"
     elif engine.jdk and jvms.full_jdk(engine.jdk) is None:
-        reason = jvms.no_jdk(engine.jdk)
+        reason = jvms.missing_jdk_message(engine.jdk)
     elif engine.java and not (jvms.system_java() or jvms.packaged_java()):
         reason = "no Java runtime; install the engine again"
     else:
@@ -240,8 +240,8 @@ def _kit() -> Path:
     Our site-packages must not be on that path, as they would hide the engine's versions of the same libraries.
     """
     key = hashlib.sha256("\0".join(str(package) for package in _KIT_PACKAGES).encode()).hexdigest()[:16]
-    kit = venvs.home() / "kits" / key
-    with venvs.exclusive(kit.with_suffix(".lock")):
+    kit = venvs.engines_directory() / "kits" / key
+    with venvs.file_lock(kit.with_suffix(".lock")):
         kit.mkdir(exist_ok=True)
         for package in _KIT_PACKAGES:
             _mirror(package, kit / package.name)

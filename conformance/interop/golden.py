@@ -16,7 +16,7 @@ from conformance.operations.protocol import Refused
 from conformance.table_io.tables import load_table
 from conformance.vectors import Vector
 from conformance.vectors.golden_places import PLACE, absolute_location
-from conformance.vectors.golden_tables import index, materialize, own_place
+from conformance.vectors.golden_tables import index, materialize, tables_folder
 
 PREFIX = "read-"
 """The prefix of the ids of vectors that read a whole state."""
@@ -43,7 +43,7 @@ def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None
     cases = golden_cases(vectors)
     names = [name for name in cases if wanted is None or name in wanted]
     indexes = {name: known for name in names if "engine" in (known := index(name))}  # no engine wrote the others
-    place = own_place()
+    place = tables_folder()
     materialize(indexes, place=place)
     for name in sorted(indexes, key=lambda one: (indexes[one]["engine"], indexes[one]["version"], one)):
         known = indexes[name]

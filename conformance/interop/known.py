@@ -44,7 +44,7 @@ import rtoml
 from attrs import evolve, frozen
 
 from conformance.core.failures import UsageError
-from conformance.core.json_text import place, shorten
+from conformance.core.json_text import pointer_prefix, shorten
 from conformance.engine_setup.deviations import shipped_entries
 from conformance.interop.cells import GOLDEN, Matrix, Participant, TableOutcome
 from conformance.interop.results import FORMER_OUTCOMES
@@ -102,7 +102,7 @@ class KnownOutcome:
             fnmatchcase(table, one) for one in self.tables
         )
 
-    def happened(self, outcome: TableOutcome, reason: str, shows: Collection[str] = ()) -> bool:
+    def matches(self, outcome: TableOutcome, reason: str, shows: Collection[str] = ()) -> bool:
         """Return whether the observed outcome is the one in the entry.
 
         Args:
@@ -138,7 +138,9 @@ def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[K
 def _of_content(chosen: Path, content: dict[str, Any], names: Collection[str]) -> tuple[KnownOutcome, ...]:
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
-        raise UsageError(f"{chosen}: broken known deviations: {place(wrong.instance_path)}{shorten(wrong.message)}")
+        raise UsageError(
+            f"{chosen}: broken known deviations: {pointer_prefix(wrong.instance_path)}{shorten(wrong.message)}"
+        )
     found = tuple(
         _known(role, index, row) for role in ("cell", "table") for index, row in enumerate(content.get(role, ()))
     )
@@ -233,7 +235,7 @@ def _happened(
     shows: Collection[str] = (),
 ) -> bool:
     """Return whether the observed outcome is the one in an entry; a mismatch is noted."""
-    if entry.happened(outcome, reason, shows):
+    if entry.matches(outcome, reason, shows):
         note = HAPPENED
     elif outcome is TableOutcome.UNSUPPORTED:
         note = UNSUPPORTED

@@ -16,7 +16,16 @@ from attrs import evolve, field, frozen
 from conformance.adapter_sdk.table_requests import TIMES
 from conformance.core.failures import ExitStatus, NotExamined
 from conformance.interop.catalogue import ScriptVariant
-from conformance.interop.cells import GOLDEN, Cell, MadeTable, Matrix, Participant, TableOutcome, reading_outcome, worst
+from conformance.interop.cells import (
+    GOLDEN,
+    Cell,
+    MadeTable,
+    Matrix,
+    Participant,
+    TableOutcome,
+    reading_outcome,
+    worst_index,
+)
 from conformance.interop.known import KnownOutcome, apply_known
 from conformance.interop.producing import write_tables
 from conformance.operations.protocol import Answer, Started
@@ -26,7 +35,7 @@ from conformance.runner.expectations import Expectations
 from conformance.runner.judge import judge_answer
 from conformance.runner.results import Result, Run
 from conformance.vectors import Vector
-from conformance.vectors.golden_tables import golden_location, own_place
+from conformance.vectors.golden_tables import golden_location, tables_folder
 
 DIFFERENCES = 3
 """The maximum number of differences of a cell that are reported."""
@@ -259,7 +268,7 @@ def _asked(
 def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[Answer]:
     """Yield the answers in order; operations that the adapter does not declare are not requested."""
     missing = [undeclared_operations(started, vector) for vector in vectors]
-    golden = golden_location(own_place())
+    golden = golden_location(tables_folder())
     answers = adapter.ask(
         Request(vector.operation.name, golden.request(vector.args))
         for vector, unsupported in zip(vectors, missing, strict=True)
@@ -288,7 +297,7 @@ def _of_result(vector: Vector, result: Result) -> _Reading:
 def _cell(consumer: str, table: MadeTable, readings: list[_Reading]) -> Cell:
     """Return one cell: the worst bad reading, else the current state; it is known if all bad readings are known."""
     current = next((place for place, one in enumerate(readings) if one.is_current), len(readings) - 1)
-    chosen = readings[worst([one.outcome for one in readings], current)]
+    chosen = readings[worst_index([one.outcome for one in readings], current)]
     is_known = all(one.known for one in readings if one.outcome.is_bad)
     return Cell(
         producer=table.producer,

@@ -102,7 +102,7 @@ def first_differences(differences: Iterator[Difference]) -> Differences:
     return tuple(islice(differences, MAX_DIFFERENCES))
 
 
-def exact(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
+def compare_exact(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
     """Compare JSON literally."""
     return first_differences(json_differences(expected, got))
 
@@ -124,7 +124,7 @@ class Form:
 VALUE = Form(from_exchange, to_exchange, values_equal)
 
 
-def typed(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comparator:
+def typed_comparator(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comparator:
     """Return a comparator of values or bounds; ``type_of`` gets their type from the arguments. Null is not a value.
 
     A vector may accept an outcome that is not a value of the type, such as an overflowed one, which is compared as it
@@ -170,7 +170,7 @@ def _ordered(item: Any) -> str:
     return json.dumps(item, sort_keys=True)  # the members of an object have no order
 
 
-def unordered(*names: str) -> Comparator:
+def unordered_comparator(*names: str) -> Comparator:
     """Return a comparator that ignores the order of lists: of the members ``names``, or of the answer itself."""
 
     def form(value: Any) -> Any:

@@ -21,7 +21,7 @@ import jsonschema_rs
 from attrs import frozen
 
 from conformance.core.failures import HarnessFault
-from conformance.core.json_text import dump_json, parse_json, place, shorten
+from conformance.core.json_text import dump_json, parse_json, pointer_prefix, shorten
 from conformance.operations.schemas import protocol_schema
 from spec_ref.core.errors import abbreviated_repr
 
@@ -112,8 +112,8 @@ def _most_telling(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
     if forms and not meant:
         first = marks[0][0]
         values = sorted({str(one.kind.as_dict()["expected_value"]) for wrong in marks for one in wrong})
-        return f"{place(first.instance_path)}{shorten(repr(first.instance))} is not one of {', '.join(values)}"
-    return f"{place(error.instance_path)}{shorten(error.message)}"
+        return f"{pointer_prefix(first.instance_path)}{shorten(repr(first.instance))} is not one of {', '.join(values)}"
+    return f"{pointer_prefix(error.instance_path)}{shorten(error.message)}"
 
 
 def _forms(error: jsonschema_rs.ValidationError) -> Iterator[list[jsonschema_rs.ValidationError]]:

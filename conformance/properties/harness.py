@@ -134,7 +134,7 @@ def _trouble(answer: Answer, what: str) -> Exception:
     raise AssertionError(answer)
 
 
-def agree(expected: TableReading, found: TableReading, what: str) -> None:
+def check_same_reading(expected: TableReading, found: TableReading, what: str) -> None:
     """Check that two readings have the same columns and rows; the ids of nested fields may differ.
 
     Raises:

@@ -19,7 +19,7 @@ from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import VIOLATED, Harness
 from conformance.properties.metamorphic_properties import PROPERTIES, Property
 from conformance.properties.script_maker import REFUSED, SMALL
-from conformance.properties.script_shrinking import smaller
+from conformance.properties.script_shrinking import smaller_scripts
 from conformance.properties.scripts import Maker, is_valid_script
 from conformance.properties.searching import add_operations, drawn_maker, search
 from conformance.runner.adapter_interface import Adapter
@@ -131,7 +131,7 @@ def check(
             seed=seed,
             examples=examples,
             max_failures=max_failures,
-            smaller=partial(smaller, exclude=exclude, sensible=partial(_fits, prop)),
+            smaller=partial(smaller_scripts, exclude=exclude, sensible=partial(_fits, prop)),
             progress=partial(_report_progress, progress, prop.name, examples),
         )
         found += [_kept(prop, one.seed, one.example, one.reason, keep, writer, reader) for one in failures]

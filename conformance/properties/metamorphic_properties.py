@@ -11,7 +11,7 @@ from attrs import frozen
 
 from conformance.operations.writing.comparators import written_table
 from conformance.properties.errors import Broken, NotSupported
-from conformance.properties.harness import VIOLATED, Harness, Row, TableReading, agree
+from conformance.properties.harness import VIOLATED, Harness, Row, TableReading, check_same_reading
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, expected_rows
 from conformance.properties.script_maker import MODES
 from conformance.properties.scripts import Maker
@@ -63,7 +63,7 @@ def _nothing_changes(harness: Harness, operations: Ops) -> None:
     before, after = harness.write(operations[:-1]), harness.write(operations)
     found = dict(harness.heads(after))
     for ref, reading in harness.heads(before):
-        agree(reading, found[ref], f"{ref or 'the table'} after {operations[-1]['op']}")
+        check_same_reading(reading, found[ref], f"{ref or 'the table'} after {operations[-1]['op']}")
 
 
 def _two_appends(maker: Maker) -> bool:
@@ -77,7 +77,7 @@ def _append_to_main(maker: Maker) -> bool:
 def _appends_commute(harness: Harness, operations: Ops) -> None:
     *base, first, second = operations
     one, other = harness.write(operations), harness.write([*base, second, first])
-    agree(harness.read(one), harness.read(other), "the table with its last two appends swapped")
+    check_same_reading(harness.read(one), harness.read(other), "the table with its last two appends swapped")
 
 
 def _ends_with_appends(operations: Ops) -> bool:
@@ -93,7 +93,7 @@ def _delete_is_difference(harness: Harness, operations: Ops) -> None:
         _, left = before.matching(last["filter"])
     else:
         left = [row for row in before.rows if not any(_equals(row, deleted) for deleted in last["rows"])]
-    agree(before.only(left), after, f"the table after {last['op']}")
+    check_same_reading(before.only(left), after, f"the table after {last['op']}")
 
 
 def _equals(row: Row, deleted: Row) -> bool:
@@ -119,7 +119,7 @@ def _time_travel(harness: Harness, operations: Ops) -> None:
                 rows = expected_rows(state.written, found.types)["rows"]
             except OtherSchema as error:
                 raise Broken(VIOLATED, f"{what}: {error}") from None
-            agree(found.only(rows), found, what)
+            check_same_reading(found.only(rows), found, what)
 
 
 def _overwrite_is_delete_and_append(harness: Harness, operations: Ops) -> None:
@@ -129,7 +129,7 @@ def _overwrite_is_delete_and_append(harness: Harness, operations: Ops) -> None:
     append = {"op": "append", "rows": last["rows"], **branch}
     one, other = harness.write(operations), harness.write([*base, delete, append])
     ref = last.get("branch")
-    agree(
+    check_same_reading(
         harness.read(other, ref=ref), harness.read(one, ref=ref), "the table after overwrite, beside delete and append"
     )
 
@@ -147,9 +147,11 @@ def _rows_keep_their_ids(harness: Harness, operations: Ops) -> None:
         )
     match last["op"]:
         case "compact":
-            agree(before, after, "rows and their row ids after compact")
+            check_same_reading(before, after, "rows and their row ids after compact")
         case "delete":
-            agree(before.only(before.matching(last["filter"])[1]), after, "rows and their row ids after delete")
+            check_same_reading(
+                before.only(before.matching(last["filter"])[1]), after, "rows and their row ids after delete"
+            )
         case _:
             _updated(table, before, after, last)
 
@@ -158,7 +160,7 @@ def _updated(table: ScriptedTable, before: TableReading, after: TableReading, la
     """Check that rows that do not match are unchanged, and that the snapshot updated those that match."""
     _, kept = before.matching(last["filter"])
     ids = {row["_row_id"] for row in kept}
-    agree(
+    check_same_reading(
         before.only(kept),
         after.only([row for row in after.rows if row["_row_id"] in ids]),
         "rows that update does not match, with their row ids",

@@ -33,9 +33,9 @@ from conformance.properties.relay_results import (
 )
 from conformance.properties.relay_table import Op, SharedTable
 from conformance.properties.script_maker import Size
-from conformance.properties.script_shrinking import smaller
+from conformance.properties.script_shrinking import smaller_scripts
 from conformance.properties.scripts import is_valid_script, make_script
-from conformance.properties.shrinking import smallest
+from conformance.properties.shrinking import find_smallest
 from conformance.runner.adapter_interface import Adapter
 from spec_ref.core.json_types import Json
 
@@ -67,7 +67,7 @@ class RelayEngine:
     gone: str = ""
     """Why it cannot be used any more."""
 
-    def may_do(self, operation: Op, version: int, features: frozenset[str]) -> bool:
+    def may_support(self, operation: Op, version: int, features: frozenset[str]) -> bool:
         """Return whether the engine may support an operation on a table of a version with some features."""
         key = operation_key(operation, version)
         lacked = self.lacks.get(key, set())
@@ -106,7 +106,7 @@ class Relays:
             case Refused(word, message):
                 failure = self._not_done(table, operation, engine, "refused", f"{word}: {message}")
             case Crashed(reason):
-                failure = self._not_done(table, operation, engine, "died", f"{reason}; {table.remains(files)}")
+                failure = self._not_done(table, operation, engine, "died", f"{reason}; {table.describe_remains(files)}")
             case Ok(value):
                 engine.has.add(key)
                 before = table.engine
@@ -123,7 +123,7 @@ class Relays:
                     return None
         earlier = tuple(one["op"] for one in table.operations)
         failure = attrs.evolve(failure, earlier=earlier, asked=json.dumps(operation), features=features)
-        self._note(table, operation, engine, failure.kind, self.known_as(failure))
+        self._note(table, operation, engine, failure.kind, self.known_deviation(failure))
         return failure
 
     def _not_done(self, table: SharedTable, operation: Op, engine: RelayEngine, kind: str, reason: str) -> RelayFailure:
@@ -137,7 +137,7 @@ class Relays:
     def _note(self, table: SharedTable, operation: Op, engine: RelayEngine, outcome: str, known: str = "") -> None:
         self.handovers.append(Handover(table.engine, engine.name, operation["op"], outcome, known))
 
-    def known_as(self, failure: RelayFailure) -> str:
+    def known_deviation(self, failure: RelayFailure) -> str:
         """Return the id of the known deviation of a failure; empty if it is not known."""
         started = self.engines[failure.engine].started
         kinds = {failure.kind}
@@ -145,7 +145,7 @@ class Relays:
             kinds.add(f"refused: {failure.reason.partition(':')[0]}")
         for known in self.known:
             if known.applies_to(started.implementation, started.version) and any(
-                known.happened(
+                known.matches(
                     kind,
                     [failure.operation],
                     failure.reason,
@@ -184,10 +184,10 @@ class Relays:
             version = _version([*table.operations, moved])
             features = operation_features([*table.operations, moved])
             for engine in draw.sample(list(self.engines.values()), len(self.engines)):
-                if not engine.may_do(moved, version, features):
+                if not engine.may_support(moved, version, features):
                     continue
                 failure = self.attempt(table, moved, engine)
-                if failure is not None and not self.known_as(failure):
+                if failure is not None and not self.known_deviation(failure):
                     return (*steps, Step(moved, engine.name)), failure
                 if len(table.operations) > done:
                     steps.append(Step(moved, engine.name))
@@ -203,7 +203,7 @@ class Relays:
         if not steps:
             return None
         try:
-            table.checks.branched().end()
+            table.checks.copy().end()
         except Broken as broken:
             last = steps[-1]
             return tuple(steps), _failure(broken, last.engine, last.operation["op"])
@@ -233,12 +233,16 @@ class Relays:
         def fails(candidate: tuple[Step, ...]) -> bool:
             nonlocal failure
             found = self.replay(candidate)
-            if found is None or (found.kind, found.engine) != (failure.kind, failure.engine) or self.known_as(found):
+            if (
+                found is None
+                or (found.kind, found.engine) != (failure.kind, failure.engine)
+                or self.known_deviation(found)
+            ):
                 return False
             failure = found
             return True
 
-        return smallest(steps, fails, _smaller, MAX_TRIES), failure
+        return find_smallest(steps, fails, _smaller, MAX_TRIES), failure
 
 
 def _version(operations: Iterable[Op]) -> int:
@@ -267,7 +271,7 @@ def _smaller(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
             if gone not in (other, last.engine):
                 yield tuple(Step(step.operation, other if step.engine == gone else step.engine) for step in steps)
     marked = {"operations": [{**step.operation, "by": step.engine} for step in steps]}
-    for script in smaller(marked, sensible=lambda one: is_valid_script(_unmarked(one))):
+    for script in smaller_scripts(marked, sensible=lambda one: is_valid_script(_unmarked(one))):
         made = tuple(Step(_plain(one), one["by"]) for one in script["operations"])
         if made[-1].engine == last.engine and made[-1].operation["op"] == last.operation["op"]:
             yield made

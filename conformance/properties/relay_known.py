@@ -87,7 +87,7 @@ class KnownRelay:
         """Return whether the entry is about an implementation in a version."""
         return self.engine == implementation and (not self.versions or version in self.versions)
 
-    def happened(
+    def matches(
         self,
         kind: str,
         operations: Iterable[str],

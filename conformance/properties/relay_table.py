@@ -72,7 +72,7 @@ class SharedTable:
         """
         place = local_path(location)
         model = self.model.after(len(self.operations), operation)
-        checks = self.checks.branched()
+        checks = self.checks.copy()
         checks.step(len(self.operations), operation, model, place)
         current = metadata(place).get("current-snapshot-id")
         self.history.append(None if current in (None, -1) else str(current))
@@ -108,7 +108,7 @@ class SharedTable:
     def damage(self) -> str:
         """Describe how files of the table changed although an operation was not done; empty if they did not."""
         try:
-            self.checks.branched().files_remain("then", {"op": ""})
+            self.checks.copy().files_remain("then", {"op": ""})
         except Broken as broken:
             return str(broken)
         return ""
@@ -117,7 +117,7 @@ class SharedTable:
         """Return the metadata files in the table's folder, whether they are versions of the table or not."""
         return frozenset(self.folder.rglob("*.metadata.json*"))
 
-    def remains(self, before: Collection[Path]) -> str:
+    def describe_remains(self, before: Collection[Path]) -> str:
         """Describe the state of the table after an engine died, for people.
 
         Args:

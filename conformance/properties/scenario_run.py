@@ -98,7 +98,7 @@ def known_failure(known: Iterable[KnownRelay], script: Json, broken: Broken) -> 
     names = [operation["op"] for operation in operations]
     features = operation_features(operations)
     for entry in known:
-        if entry.happened(
+        if entry.matches(
             broken.kind,
             names,
             str(broken),

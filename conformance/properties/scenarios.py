@@ -20,7 +20,7 @@ from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import NotExamined
 from conformance.operations.writing.reference import ReferenceWriter
 from conformance.properties.errors import Broken
-from conformance.properties.table_checks import TableChecks, broken_by
+from conformance.properties.table_checks import TableChecks, reading_error
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.model import ModelTable
 from spec_ref.commits import CommitConflict, CommitFailed
@@ -116,14 +116,14 @@ def follow_reference(
             forbidden = error
         except ScriptError:
             subject.skip()
-            model = model.skipped(index)
+            model = model.after_refusal(index)
             continue
         location = _done(subject, index, operation, forbidden)
         if location is None:
             counts["refused"] += 1
-            model = model.skipped(index)
+            model = model.after_refusal(index)
             if checks.location is not None:
-                checks.refused(index, operation, subject._writer.metadata())
+                checks.check_refused(index, operation, subject._writer.metadata())
             continue
         if isinstance(forbidden, LeftOpen):
             if forbidden.after is None:
@@ -152,7 +152,7 @@ def _done(subject: Subject, index: int, operation: Op, forbidden: RefusedByText 
     except Unsupported:
         return None
     except Exception as error:
-        raise broken_by(what, error) from error
+        raise reading_error(what, error) from error
     if forbidden is not None and not isinstance(forbidden, LeftOpen):
         raise Broken(f"accepted: {forbidden.code}", f"{what} was accepted; expected {forbidden.code}: {forbidden}")
     return location

@@ -153,7 +153,7 @@ class ScriptMaker:
         except RefusedByText as error:
             if not self.allows(REFUSED) or (isinstance(error, LeftOpen) and not self.draw_bool(0.5)):
                 return False
-            self.table = self.table.skipped(index)
+            self.table = self.table.after_refusal(index)
         except ScriptError:
             return False
         self.operations.append(op)
@@ -162,7 +162,7 @@ class ScriptMaker:
             self.dropped += [change["name"] for change in op["changes"] if change["op"] == "drop"]
         return True
 
-    def ahead(self, op: Op) -> Self | None:
+    def maker_after(self, op: Op) -> Self | None:
         """Return a maker for what follows an operation that is not yet in the script; None if it is not valid here."""
         try:
             after = self.table.after(len(self.operations), op)

@@ -148,7 +148,7 @@ def _alter_schema(maker: ScriptMaker) -> Op | None:
     if not changes:
         return None
     while maker.allows("several-changes") and maker.draw_bool(0.25):
-        ahead = maker.ahead({"op": "alter-schema", "changes": changes})
+        ahead = maker.maker_after({"op": "alter-schema", "changes": changes})
         if ahead is None:
             break
         again = changes[-1]["op"] == "drop" and maker.draw_bool(0.5)
@@ -263,7 +263,7 @@ def _is_struct(type_: Json) -> bool:
 def _alter_spec(maker: ScriptMaker) -> Op | None:
     changes = [first] if (first := _spec_change(maker)) else []
     while changes and maker.allows("several-changes") and maker.draw_bool(0.25):
-        ahead = maker.ahead({"op": "alter-spec", "changes": changes})
+        ahead = maker.maker_after({"op": "alter-spec", "changes": changes})
         more = None if ahead is None else _spec_change(ahead)
         changes += [] if more is None else [more]
     return {"changes": changes} if changes else None

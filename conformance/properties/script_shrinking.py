@@ -17,7 +17,7 @@ from conformance.scripts.model import check_script
 from spec_ref.core.json_types import Json
 
 
-def smaller(
+def smaller_scripts(
     script: Json, exclude: frozenset[str] = frozenset(), sensible: Callable[[Json], bool] = is_valid_script
 ) -> Iterator[Json]:
     """Yield valid scripts with one part less, the smallest first."""
@@ -28,8 +28,8 @@ def smaller(
 
 
 def smaller_or_refused(script: Json) -> Iterator[Json]:
-    """Yield the scripts of `smaller`, and those with operations that the spec forbids."""
-    return smaller(script, sensible=_can_be_followed)
+    """Yield the scripts of `smaller_scripts`, and those with operations that the spec forbids."""
+    return smaller_scripts(script, sensible=_can_be_followed)
 
 
 def _can_be_followed(script: Json) -> bool:

@@ -18,7 +18,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.properties.errors import Broken
 from conformance.properties.script_maker import SMALL, Size
 from conformance.properties.scripts import Maker
-from conformance.properties.shrinking import smallest
+from conformance.properties.shrinking import find_smallest
 from conformance.properties.values import Chance
 from spec_ref.core.json_types import Json
 
@@ -262,7 +262,7 @@ def _shrunk(
                 return True
         return False
 
-    smallest(failure.example, fails, smaller, MAX_TRIES)
+    find_smallest(failure.example, fails, smaller, MAX_TRIES)
     return failure
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def smallest(example: T, fails: Callable[[T], bool], smaller: Callable[[T], Iterator[T]], tries: int) -> T:
+def find_smallest(example: T, fails: Callable[[T], bool], smaller: Callable[[T], Iterator[T]], tries: int) -> T:
     """Find the smallest example that fails in the same way as a given one.
 
     Args:

@@ -31,7 +31,7 @@ from conformance.scripts import RefusedByText, ScriptError
 from conformance.scripts.expected import reading_json
 from conformance.scripts.model import MAIN, ModelTable
 from conformance.scripts.model_rows import Fields, StoredRow, reading
-from conformance.scripts.model_schemas import ids_in
+from conformance.scripts.model_schemas import type_ids
 from conformance.validator.context import Level
 from conformance.validator.diff import forbidden_changes
 from conformance.validator.run import Snapshots, validate
@@ -133,10 +133,10 @@ class TableChecks:
             if operation["op"] == "expire":
                 self._time_travel(what, written)
         except Exception as error:
-            raise broken_by(what, error) from error
+            raise reading_error(what, error) from error
         self.before = written
 
-    def refused(self, index: int, operation: Op, location: str) -> None:
+    def check_refused(self, index: int, operation: Op, location: str) -> None:
         """Check that a refused operation changed nothing."""
         what = f"after operation {index}, {operation['op']}, which was refused"
         if location != self.location:
@@ -161,9 +161,9 @@ class TableChecks:
             self._time_travel("at the end", self.before)
             location = self.before.table.metadata_location
             report = validate(location, self.level, self.engine, Snapshots("all"), math.inf)
-            no_findings("at the end", report.findings, warnings=self.warnings)
+            check_no_findings("at the end", report.findings, warnings=self.warnings)
         except Exception as error:
-            raise broken_by("at the end", error) from error
+            raise reading_error("at the end", error) from error
 
     def _state(self, what: str, model: ModelTable, written: Written) -> None:
         state = {
@@ -231,7 +231,7 @@ class TableChecks:
             return broken
         return None
 
-    def branched(self) -> TableChecks:
+    def copy(self) -> TableChecks:
         """Return a copy, whose further steps do not affect this one."""
         return attrs.evolve(
             self,
@@ -272,7 +272,7 @@ class TableChecks:
         if self.before is not None:  # as `validate --diff` does
             old = self.before.table
             tally.add(forbidden_changes(old.metadata, written.table.metadata, old.metadata_location, location))
-        no_findings(what, tally.findings(), warnings=self.warnings)
+        check_no_findings(what, tally.findings(), warnings=self.warnings)
 
     def _time_travel(self, what: str, written: Written) -> None:
         """Compare every snapshot with the rows that it had when it was written."""
@@ -302,7 +302,7 @@ def choose_filters(index: int, expected: ExpectedSnapshot, model: ModelTable, co
     values = filter_constants(attrs.evolve(model, fields=expected.fields), expected.rows)
     chance = Chance(random.Random(f"{index} {len(expected.rows)}"))
     sources = {source.id for source in model.specs}
-    names = {field["name"] for field in expected.fields if sources & {field["id"], *ids_in(field["type"])}}
+    names = {field["name"] for field in expected.fields if sources & {field["id"], *type_ids(field["type"])}}
     once = [leaf for leaf in leaves if leaf[0].partition(".")[0] in names]
     for number in range(count):
         yield chance.predicate(once if once and number % 2 == 0 else leaves, 1, values)
@@ -346,7 +346,7 @@ def _no_differences(what: str, differences: Iterable[Difference], filtered: tupl
         raise Broken(f"differs: {where}", message, differences=found, filtered=filtered)
 
 
-def broken_by(what: str, error: Exception) -> Broken:
+def reading_error(what: str, error: Exception) -> Broken:
     """Convert an error of reading a table."""
     if isinstance(error, Broken):
         return error
@@ -361,7 +361,7 @@ def broken_by(what: str, error: Exception) -> Broken:
     return Broken(f"internal error: {type(error).__name__} in {where.name}", message)
 
 
-def no_findings(what: str, findings: Iterable[Finding], *, warnings: bool = True) -> None:
+def check_no_findings(what: str, findings: Iterable[Finding], *, warnings: bool = True) -> None:
     """Check that there are no errors among findings, and if warnings count, no unexpected warnings.
 
     Raises:

@@ -20,7 +20,13 @@ from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupp
 from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
-from conformance.properties.table_checks import ExpectedSnapshot, broken_by, choose_filters, expected_heads, no_findings
+from conformance.properties.table_checks import (
+    ExpectedSnapshot,
+    check_no_findings,
+    choose_filters,
+    expected_heads,
+    reading_error,
+)
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import expected_table
@@ -78,7 +84,7 @@ def _follow_permitted(
         if reader is not None:
             _read(table, model, reader)
     except Exception as error:
-        raise broken_by("the table", error) from error
+        raise reading_error("the table", error) from error
 
 
 def _permitted(script: Json) -> tuple[list[Op], ModelTable, list[tuple[list[Op], Op, str]]]:
@@ -147,7 +153,7 @@ def _compare_versions(table: ScriptedTable) -> None:
     log = metadata(table.metadata).get("metadata-log") or ()
     versions = [local_path(one["metadata-file"]) for one in log] + [local_path(table.metadata)]
     for old, new in pairwise(one for one in versions if Path(one).exists()):
-        no_findings(f"from {Path(old).name} to {Path(new).name}", compare(old, new, check, math.inf).findings)
+        check_no_findings(f"from {Path(old).name} to {Path(new).name}", compare(old, new, check, math.inf).findings)
 
 
 def _read(table: ScriptedTable, model: ModelTable, reader: Adapter) -> None:

@@ -23,7 +23,7 @@ from conformance.runner.results import AdapterRun, Case, Result
 from conformance.runner.scratch_dir import clear, table_folders
 from conformance.runner.targets import target
 from conformance.vectors import Selection, Vector
-from conformance.vectors.golden_tables import materialize_for, own_place
+from conformance.vectors.golden_tables import materialize_for, tables_folder
 
 
 def collect(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:
@@ -140,7 +140,7 @@ class AdapterSession:
             self._answered.update(self._until(vector.id))
         if vector.id not in self._answered:  # nothing is in flight, or it was not sent ahead
             asked = self._open.enter_context(table_folders([vector, *following()]))
-            golden = materialize_for(asked, own_place())
+            golden = materialize_for(asked, tables_folder())
             self._pending = answers(adapter, started, asked, golden)
             self._answered.update(self._until(vector.id))
         return *self._answered.pop(vector.id), expected

@@ -37,7 +37,7 @@ def build_state(changes: Sequence[Any], table: Any, data_files: Sequence[str] = 
                         shared = evolve(shared, files={**shared.files, path: content})
                         answer = 1
                     case SwapPointer(expected, new):
-                        shared, answer = shared.swapped(-1, expected, new)
+                        shared, answer = shared.swap(-1, expected, new)
                     case DeleteFile(path):
                         shared = evolve(shared, files={name: one for name, one in shared.files.items() if name != path})
                         answer = None

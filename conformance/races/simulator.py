@@ -213,7 +213,7 @@ class Simulator:
         for number in range(len(state.shared.late)):
             yield number, "arrives"
 
-    def can(self, state: RaceState, step: Step) -> bool:
+    def is_possible(self, state: RaceState, step: Step) -> bool:
         """Return whether a step is possible next, ignoring the limit of faults."""
         writer, what = step
         if what == "arrives":
@@ -229,7 +229,7 @@ class Simulator:
             case Fault.CRASH:
                 return True
             case Fault.STALE:
-                return isinstance(effect, ReadPointer) and shared.stale_pointer != shared.pointer
+                return isinstance(effect, ReadPointer) and shared.previous_pointer != shared.pointer
             case _:
                 return isinstance(effect, SwapPointer)
 
@@ -253,7 +253,7 @@ class Simulator:
         effect = node.effect
         match effect:
             case ReadPointer():
-                pointer = state.shared.stale_pointer if what == Fault.STALE.value else state.shared.pointer
+                pointer = state.shared.previous_pointer if what == Fault.STALE.value else state.shared.pointer
                 state = self._with(state, writer, node.after(pointer, ("pointer", pointer)))
             case SwapPointer(expected, new):
                 state = self._swap_step(state, writer, what, (expected, new), way)
@@ -281,7 +281,7 @@ class Simulator:
         self, state: RaceState, shared: SharedState, writer: int, expected: str | None, new: str, way: tuple[Step, ...]
     ) -> tuple[SharedState, Swap]:
         before = shared
-        shared, answer = shared.swapped(writer, expected, new)
+        shared, answer = shared.swap(writer, expected, new)
         if answer is Swap.DONE:
             self._check_swap(before, shared, writer, way)
         return shared, answer
@@ -477,7 +477,7 @@ class Simulator:
         state = self._begin()
         way: tuple[Step, ...] = ()
         for number, step in enumerate(schedule, 1):
-            if not self.can(state, step):
+            if not self.is_possible(state, step):
                 raise ValueError(f"the step {number} of the schedule, {step[0]}:{step[1]}, is not possible there")
             state = self.take(state, step, way)
             way = (*way, step)

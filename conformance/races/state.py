@@ -71,11 +71,11 @@ class SharedState:
         return self.history[-1].location if self.history else None
 
     @property
-    def stale_pointer(self) -> str | None:
+    def previous_pointer(self) -> str | None:
         """The location of the previous metadata file."""
         return self.history[-2].location if len(self.history) > 1 else self.pointer
 
-    def swapped(self, writer: int, expected: str | None, new: str) -> tuple[SharedState, Swap]:
+    def swap(self, writer: int, expected: str | None, new: str) -> tuple[SharedState, Swap]:
         """Return the shared state after a swap, and the answer to the swap."""
         if isinstance(self.table, FileSystemTable):
             target = next_version(expected, new)

@@ -11,7 +11,7 @@ from conformance.core.json_text import dump_json, shorten
 from conformance.core.terminal_sanitizer import one_line
 from conformance.operations.comparison import same_json
 from conformance.reports.markdown import code
-from conformance.runner.results import AdapterRun, Result, Run, sparse
+from conformance.runner.results import AdapterRun, Result, Run, sparse_json
 
 MAX_REPORTED = 50
 """The maximum number of changes of one kind that Markdown lists."""
@@ -90,8 +90,8 @@ def as_json(old: Run, new: Run) -> dict[str, Any]:
                 "adapter": change.adapter,
                 "id": change.id,
                 "regression": change.is_regression,
-                "old": None if change.old is None else sparse(change.old),
-                "new": None if change.new is None else sparse(change.new),
+                "old": None if change.old is None else sparse_json(change.old),
+                "new": None if change.new is None else sparse_json(change.new),
             }
             for change in changed_results(old, new)
         ],

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.core.json_text import dump_json, shorten
-from conformance.core.terminal_sanitizer import in_document, one_line
+from conformance.core.terminal_sanitizer import escape_for_file, one_line
 from conformance.runner.results import AdapterRun, Case, Result
 from spec_ref.requirements import register
 
@@ -34,13 +34,13 @@ def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | No
         lines.append(f"origin       {case.origin}")
     lines += [f"stderr       {line}" for line in result.stderr.splitlines()[-5:]]
     lines.append(f"reproduce    {reproduce(case.id, adapter, vectors)}")
-    return [in_document(one_line(line)) for line in lines]
+    return [escape_for_file(one_line(line)) for line in lines]
 
 
 def short_evidence(result: Result) -> str:
     """Return the failure in one line, which may be cut."""
     first = "".join(difference_text(one) for one in result.differences[:1])
-    return in_document(one_line(shorten(first or result.reason or result.status, SHORT)))
+    return escape_for_file(one_line(shorten(first or result.reason or result.status, SHORT)))
 
 
 def requirement_line(code: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.core.terminal_sanitizer import in_document, one_line
+from conformance.core.terminal_sanitizer import escape_for_file, one_line
 from conformance.reports.evidence import reproduce, requirement_line, short_evidence
 from conformance.reports.failure_groups import failure_groups
 from conformance.runner.results import Run
@@ -44,8 +44,8 @@ def annotation(level: str, title: str, lines: list[str], file: str = "") -> str:
         file: the file of the repository that it is about, if any.
     """
     where = f"file={_escaped(file, ':,')}," if file else ""
-    text = "%0A".join(_escaped(in_document(one_line(line))) for line in lines)
-    return f"::{level} {where}title={_escaped(in_document(one_line(title)), ':,')}::{text}"
+    text = "%0A".join(_escaped(escape_for_file(one_line(line))) for line in lines)
+    return f"::{level} {where}title={_escaped(escape_for_file(one_line(title)), ':,')}::{text}"
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from conformance.reports.matrix import suite_matrix
-from conformance.runner.results import Run, sparse
+from conformance.runner.results import Run, sparse_json
 
 REPORT = 1
 """The version of the report's format."""
@@ -22,7 +22,7 @@ def render(run: Run, _vectors: Path | None = None) -> str:
         "exit_status": run.exit_status,
         "adapters": [
             {
-                **sparse(adapter),
+                **sparse_json(adapter),
                 "outcome_counts": run.outcomes(adapter.name),
                 "outcomes": run.outcomes(adapter.name),  # the former name, for one more release
                 "counts": run.counts(adapter.name),
@@ -31,8 +31,8 @@ def render(run: Run, _vectors: Path | None = None) -> str:
             }
             for adapter in run.adapters
         ],
-        "cases": [sparse(case) for case in run.cases.values()],
-        "results": [sparse(result) for result in run.results],
-        **({"second_readings": [sparse(one) for one in run.second_readings]} if run.second_readings else {}),
+        "cases": [sparse_json(case) for case in run.cases.values()],
+        "results": [sparse_json(result) for result in run.results],
+        **({"second_readings": [sparse_json(one) for one in run.second_readings]} if run.second_readings else {}),
     }
     return json.dumps(document, indent=2, allow_nan=False) + "\n"

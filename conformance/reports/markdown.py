@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance.core.counts import plural
 from conformance.core.json_text import shorten
-from conformance.core.terminal_sanitizer import in_document
+from conformance.core.terminal_sanitizer import escape_for_file
 from conformance.reports.evidence import reproduce, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.matrix import suite_matrix
@@ -104,7 +104,7 @@ def _failures(groups: list[FailureGroup], adapter: AdapterRun, vectors: Path | N
 
 def escape_text(text: str) -> str:
     """Escape text outside of code: no markup, on one line."""
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", in_document(" ".join(text.split())))
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", escape_for_file(" ".join(text.split())))
 
 
 _MARKUP = re.compile(r"[<>&`|\[\]\\*_~@:#!]|(?<=www)\.")
@@ -114,5 +114,5 @@ def code(text: str) -> str:
     """Escape text, so that nothing in it becomes markup."""
     fence = "`" * (1 + max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0))
     pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
-    flat = in_document(" ".join(text.split()))
+    flat = escape_for_file(" ".join(text.split()))
     return f"{fence}{pad}{flat}{pad}{fence}"

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from conformance.core.colours import Paint, add_colour, plain
 from conformance.core.counts import plural
-from conformance.core.terminal_sanitizer import in_document, one_line
+from conformance.core.terminal_sanitizer import escape_for_file, one_line
 from conformance.interop.cells import Cell, MadeTable, Matrix, TableOutcome
 from conformance.interop.summary import Counted, by_feature, by_producer, reproduce, reproduce_table, status, verdict
 from conformance.reports.evidence import difference_text
@@ -38,7 +38,7 @@ def show(matrix: Matrix, stream: TextIO) -> None:
 
 def render(matrix: Matrix) -> str:
     """Return the report without colour."""
-    return "".join(f"{in_document(one_line(line))}\n" for line in lines(matrix, plain))
+    return "".join(f"{escape_for_file(one_line(line))}\n" for line in lines(matrix, plain))
 
 
 def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from conformance.core.terminal_sanitizer import in_page
+from conformance.core.terminal_sanitizer import escape_for_page
 
 
 def render_page(
@@ -76,15 +76,15 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=in_page,
+        finalize=escape_for_page,
         loader=FunctionLoader(_resource),
     )
     environment.filters["share"] = share
-    environment.filters["in_address"] = in_address
+    environment.filters["quote_fragment"] = quote_fragment
     return environment
 
 
-def in_address(text: str) -> str:
+def quote_fragment(text: str) -> str:
     """Quote text for the fragment of an address; characters that UTF-8 cannot encode are replaced."""
     return quote(text, safe="", errors="replace")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from conformance.core.terminal_sanitizer import in_document
+from conformance.core.terminal_sanitizer import escape_for_file
 from conformance.version import tool_version
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
@@ -91,7 +91,7 @@ def _result(location: str, finding: Finding, rule: int) -> dict[str, Any]:
 
 def message(text: str) -> dict[str, Any]:
     """Return a plain-text message, without links (section 3.11.6) or control characters."""
-    return {"text": in_document(text).replace("](", "] (")}
+    return {"text": escape_for_file(text).replace("](", "] (")}
 
 
 def artifact_location(file: str) -> dict[str, Any]:

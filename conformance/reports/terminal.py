@@ -16,7 +16,7 @@ from typing import TextIO
 from conformance.core.colours import Paint, add_colour, plain
 from conformance.core.counts import plural
 from conformance.core.json_text import dump_json
-from conformance.core.terminal_sanitizer import in_document, one_line
+from conformance.core.terminal_sanitizer import escape_for_file, one_line
 from conformance.reports.evidence import evidence, reproduce, requirement_line, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.matrix import suite_matrix
@@ -67,7 +67,7 @@ def show(run: Run, vectors: Path | None, stream: TextIO, detail: Detail = Detail
 
 def render(run: Run, vectors: Path | None = None) -> str:
     """Return the report without colour, with all evidence."""
-    return "".join(f"{in_document(one_line(line))}\n" for line in lines(run, vectors, plain, Detail.ALL))
+    return "".join(f"{escape_for_file(one_line(line))}\n" for line in lines(run, vectors, plain, Detail.ALL))
 
 
 def lines(run: Run, vectors: Path | None, paint: Paint, detail: Detail) -> Iterator[str]:

@@ -54,7 +54,7 @@ class ValidationResult:
         return self.report is not None and any(is_failure(one.severity, self.fail_on) for one in self.report.findings)
 
     @property
-    def lacking(self) -> str | None:
+    def reason_incomplete(self) -> str | None:
         """Why the table was not checked completely; None if it was."""
         if self.report is None:
             return self.unreadable
@@ -164,7 +164,7 @@ def summary_json(outcomes: Sequence[ValidationResult]) -> dict[str, int]:
     return {
         "tables": len(outcomes),
         "failing": sum(one.fails for one in outcomes),
-        "not_checked": sum(one.lacking is not None for one in outcomes),
+        "not_checked": sum(one.reason_incomplete is not None for one in outcomes),
     }
 
 
@@ -177,7 +177,7 @@ def as_lines(outcomes: Sequence[ValidationResult]) -> str:
         findings = () if outcome.report is None else outcome.report.findings
         rows += [{"location": outcome.location, **finding_json(finding)} for finding in findings]
         if outcome.report is not None and not outcome.report.complete:
-            rows.append({"location": outcome.location, "complete": False, "reason": outcome.lacking})
+            rows.append({"location": outcome.location, "complete": False, "reason": outcome.reason_incomplete})
     return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
@@ -191,15 +191,15 @@ def as_junit(outcomes: Sequence[ValidationResult]) -> str:
             root,
             "testsuite",
             name=xml_text(outcome.location),
-            tests=str(len(findings) + int(outcome.lacking is not None or not findings)),
+            tests=str(len(findings) + int(outcome.reason_incomplete is not None or not findings)),
             failures=str(len(failing)),
-            errors=str(int(outcome.lacking is not None)),
+            errors=str(int(outcome.reason_incomplete is not None)),
             time=f"{outcome.seconds:.3f}",
         )
-        if outcome.lacking is not None or not findings:
+        if outcome.reason_incomplete is not None or not findings:
             case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name="validate")
-            if outcome.lacking is not None:
-                ElementTree.SubElement(case, "error", message=xml_text(outcome.lacking))
+            if outcome.reason_incomplete is not None:
+                ElementTree.SubElement(case, "error", message=xml_text(outcome.reason_incomplete))
         for finding in findings:
             name = f"{finding.requirement} {finding.check}"
             said = f"{finding.requirement} {finding.violation.message}"
@@ -217,7 +217,7 @@ def as_junit(outcomes: Sequence[ValidationResult]) -> str:
 def as_sarif(outcomes: Sequence[ValidationResult]) -> str:
     """Return a SARIF 2.1.0 log with one run."""
     found = [(outcome.location, one) for outcome in outcomes if outcome.report for one in outcome.report.findings]
-    unreadable = [(one.location, one.lacking) for one in outcomes if one.lacking is not None]
+    unreadable = [(one.location, one.reason_incomplete) for one in outcomes if one.reason_incomplete is not None]
     return sarif.render(found, unreadable)
 
 
@@ -233,8 +233,8 @@ def as_github(outcomes: Sequence[ValidationResult]) -> str:
                 lines.append(
                     github.annotation("error" if fails else "warning", title, [finding.violation.message, *places])
                 )
-        if outcome.lacking is not None:
-            lines.append(github.annotation("error", f"not checked: {outcome.location}", [outcome.lacking]))
+        if outcome.reason_incomplete is not None:
+            lines.append(github.annotation("error", f"not checked: {outcome.location}", [outcome.reason_incomplete]))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -262,7 +262,7 @@ def as_text(
 
 def _lines(outcomes: Sequence[ValidationResult], paint: Paint, *, verbose: bool, brief: bool) -> Iterator[str]:
     for outcome in outcomes:
-        if brief and not outcome.fails and outcome.lacking is None and not _is_shown(outcome):
+        if brief and not outcome.fails and outcome.reason_incomplete is None and not _is_shown(outcome):
             continue
         if outcome.report is None:
             yield paint(outcome.location, "1")
@@ -304,8 +304,8 @@ def _summary(outcomes: Sequence[ValidationResult], paint: Paint) -> Iterator[str
 
 def _result(outcome: ValidationResult, paint: Paint) -> str:
     if outcome.fails:
-        return paint("fails" if outcome.lacking is None else "fails, not checked to the end", "31")
-    if outcome.lacking is not None:
+        return paint("fails" if outcome.reason_incomplete is None else "fails, not checked to the end", "31")
+    if outcome.reason_incomplete is not None:
         return paint("not checked" if outcome.report is None else "not checked to the end", "31")
     return paint("passes", "32")
 
@@ -349,7 +349,7 @@ def _table(outcome: ValidationResult, report: TableReport, paint: Paint, *, verb
     shown = {name: count for name, count in _counts(report).items() if count and not (quiet and name == TOLERATED)}
     counts = ", ".join(_many(count, name, _PLURAL.get(name, name)) for name, count in shown.items())
     if not report.complete:
-        yield f"  {paint(outcome.lacking or PARTIAL, '31')}"
+        yield f"  {paint(outcome.reason_incomplete or PARTIAL, '31')}"
         yield f"  {counts or 'nothing'} until then ({outcome.seconds:.1f} s)"
         return
     nothing = "nothing is wrong" if not outcome.accepted and not outcome.unselected else "nothing else is wrong"

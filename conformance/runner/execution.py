@@ -26,7 +26,7 @@ from conformance.runner.judge import Outcome, Verdict, judge_answer
 from conformance.runner.results import AdapterRun, Case, Result, ResultsWriter, Run, SecondReading
 from conformance.runner.scratch_dir import clear, table_folders
 from conformance.vectors import Vector
-from conformance.vectors.golden_tables import Located, materialize_for, own_place
+from conformance.vectors.golden_tables import Located, materialize_for, tables_folder
 
 
 @frozen
@@ -90,7 +90,7 @@ def execute(plan: RunPlan, header: dict[str, object], writer: ResultsWriter, pro
     run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
     writer.header(header, run.cases.values())
     try:
-        golden = materialize_for(plan.vectors, own_place())
+        golden = materialize_for(plan.vectors, tables_folder())
         _Running(plan, run, writer, progress, golden).all_targets()
         run.complete = True
         run.exit_status = exit_status(run)

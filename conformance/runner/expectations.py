@@ -44,7 +44,7 @@ import rtoml
 from attrs import field, frozen
 
 from conformance.core.failures import UsageError
-from conformance.core.json_text import dump_json, parse_json, place, shorten
+from conformance.core.json_text import dump_json, parse_json, pointer_prefix, shorten
 from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.catalog import catalog
 from conformance.engine_setup.deviations import shipped_entries
@@ -138,7 +138,7 @@ class Deviation:
         plain = adapter.partition("@")[0]
         return self.engine != plain and any(engine.name == plain for engine in catalog().engines)
 
-    def happened(self, vector: Vector, verdict: Verdict) -> bool:
+    def matches(self, vector: Vector, verdict: Verdict) -> bool:
         """Return whether a failure is this deviation."""
         match self.answer:
             case None:
@@ -232,7 +232,7 @@ class ExpectedDeviations:
                 return outcome.value, None, None
             case Outcome.UNSUPPORTED:
                 return outcome.value, None, f"{vector.id}: known deviation is now unsupported; remove it"
-            case _ if deviation.happened(vector, verdict):
+            case _ if deviation.matches(vector, verdict):
                 return "known", deviation, None
             case _:
                 stated = dump_json(deviation.answer)
@@ -295,7 +295,7 @@ def read_deviations(path: Path, text: str | None = None) -> tuple[Deviation, ...
 def _of_content(path: Path, content: dict[str, Any]) -> tuple[Deviation, ...]:
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
-        raise UsageError(f"{path}: not known deviations: {place(wrong.instance_path)}{shorten(wrong.message)}")
+        raise UsageError(f"{path}: not known deviations: {pointer_prefix(wrong.instance_path)}{shorten(wrong.message)}")
     return tuple(_deviation(path, index, row) for index, row in enumerate(content.get("deviation", ())))
 
 

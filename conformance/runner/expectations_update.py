@@ -57,7 +57,7 @@ class ExpectationsUpdate:
         return summary + (f"; reasons to write, marked TODO: {self.todo}" if self.todo else "")
 
 
-def readable(name: str | None) -> Path:
+def update_target(name: str | None) -> Path:
     """Return the file that an update is to be written to.
 
     Raises:
@@ -70,7 +70,7 @@ def readable(name: str | None) -> Path:
     return Path(name)
 
 
-def before(path: Path) -> Expectations:
+def deviations_before(path: Path) -> Expectations:
     """Read the deviations of a file that need not exist yet; vectors that no longer exist are ignored."""
     if not path.exists():
         return Expectations((), str(path))
@@ -86,7 +86,7 @@ def update_expectations(path: Path, run: Run, ids: Collection[str]) -> Expectati
         ids: the ids of all vectors.
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    head, entries = _split(text, before(path).deviations)
+    head, entries = _split(text, deviations_before(path).deviations)
     held = _held(run)
     new = _New(run, held)
     pieces, kept, changed, removed = [head], 0, 0, 0

@@ -18,7 +18,7 @@ import jsonschema_rs
 from attrs import define, evolve, field, fields, frozen
 
 from conformance.core.failures import ExitStatus, UsageError
-from conformance.core.json_text import dump_json, parse_json, place, shorten
+from conformance.core.json_text import dump_json, parse_json, pointer_prefix, shorten
 from conformance.runner.judge import Outcome
 from conformance.vectors import Vector
 
@@ -257,18 +257,18 @@ class ResultsWriter:
         self._write("header", header)
         if self._file is not None:
             for case in cases:
-                self._write("case", sparse(case))
+                self._write("case", sparse_json(case))
 
     def result(self, result: Result) -> None:
         if self._file is not None:
-            self._write("result", sparse(result))
+            self._write("result", sparse_json(result))
 
     def second_reading(self, reading: SecondReading) -> None:
         if self._file is not None:
-            self._write("second-reading", sparse(reading))
+            self._write("second-reading", sparse_json(reading))
 
     def adapter(self, adapter: AdapterRun) -> None:
-        self._write("adapter", sparse(adapter))
+        self._write("adapter", sparse_json(adapter))
         if self._file is not None:
             self._file.flush()
 
@@ -279,7 +279,7 @@ class ResultsWriter:
             self._file.flush()
 
 
-def sparse(record: Case | Result | AdapterRun | SecondReading) -> dict[str, Any]:
+def sparse_json(record: Case | Result | AdapterRun | SecondReading) -> dict[str, Any]:
     """Return a record as JSON, without empty values; zero and false are kept."""
     content: dict[str, Any] = {}
     for name in _NAMES[type(record)]:
@@ -335,7 +335,7 @@ def read_json_lines(
             raise UsageError(f"{path}:{number}: not a line of {what}: {error}") from None
         wrong = next(iter(form.iter_errors(message)), None)
         if wrong is not None:
-            where = place(wrong.instance_path)
+            where = pointer_prefix(wrong.instance_path)
             raise UsageError(f"{path}:{number}: not a line of {what}: {where}{shorten(wrong.message)}")
         if (number == 1) != (message["kind"] == "header"):
             raise UsageError(f"{path}:{number}: the header of {what} must be its first line")

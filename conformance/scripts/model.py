@@ -33,9 +33,9 @@ from conformance.scripts.model_schemas import (
     changed_fields,
     check_version_types,
     find_type,
-    ids_in,
     may_promote,
     path_to,
+    type_ids,
 )
 from conformance.scripts.model_specs import (
     FieldSource,
@@ -160,7 +160,7 @@ class ModelTable:
         self.history, self.places = (*self.history, main), (*self.places, self.place)
         return self
 
-    def skipped(self, index: int) -> ModelTable:
+    def after_refusal(self, index: int) -> ModelTable:
         """Return the table after a refused operation."""
         made = attrs.evolve(self, index=index, target=(None, False))
         return made._remember(self.branches.get(MAIN))
@@ -258,7 +258,7 @@ class ModelTable:
         self.fields = tuple(copy.deepcopy(operation["schema"]["fields"]))
         schema = {"type": "struct", "fields": self.fields}
         check_version_types(schema, self.version)
-        self.last_column_id = max(ids_in(schema), default=0)
+        self.last_column_id = max(type_ids(schema), default=0)
         self.spec = self.specs = tuple(partition_field(self.fields, part) for part in operation.get("partition", ()))
         check_field_names(self.spec)
         self.sort = sort_fields(self.fields, operation.get("sort", ()))
@@ -373,7 +373,7 @@ class ModelTable:
         """Check that a dropped or promoted column is not a source of partition or sort fields (PAR004, EVO008)."""
         holder, member = find_type(self.fields, change["name"])
         if change["op"] == "drop":
-            gone = {holder.get("id"), *ids_in(holder[member])}
+            gone = {holder.get("id"), *type_ids(holder[member])}
             if any(source.id in gone and source.members["transform"] != "void" for source in self.spec):
                 raise RefusedByText("PAR004", f"the table is partitioned by {change['name']!r}, which is dropped")
             if any(source.id in gone for source in self.sort):
@@ -503,6 +503,6 @@ def check_script(script: Json) -> None:
         try:
             table = table.after(index, operation)
         except RefusedByText:
-            table = table.skipped(index)
+            table = table.after_refusal(index)
         except ScriptError as error:
             raise ScriptError(f"/operations/{index}: {operation['op']}: {error}") from None

@@ -21,7 +21,7 @@ SINCE_V3 = ("unknown", "timestamp_ns", "timestamptz_ns", "variant", "geometry", 
 _DECIMAL = re.compile(r"decimal\((\d+), *(\d+)\)")
 
 
-def types_in(type_: Json) -> Iterator[tuple[str, bool]]:
+def primitive_types(type_: Json) -> Iterator[tuple[str, bool]]:
     """Yield every primitive type in a type, and whether its values are required."""
     yield from _types_in(type_, required=False)
 
@@ -37,15 +37,15 @@ def _types_in(type_: Json, *, required: bool) -> Iterator[tuple[str, bool]]:
             yield from _types_in(type_[part], required=type_.get(f"{part}-required", part == "key"))
 
 
-def ids_in(type_: Json) -> Iterator[int]:
+def type_ids(type_: Json) -> Iterator[int]:
     """Yield every id in a type."""
     if isinstance(type_, dict):
         for field in type_.get("fields", ()):
             yield field["id"]
-            yield from ids_in(field["type"])
+            yield from type_ids(field["type"])
         for part in PARTS.get(type_["type"], ()):
             yield type_[f"{part}-id"]
-            yield from ids_in(type_[part])
+            yield from type_ids(type_[part])
 
 
 def check_version_types(type_: Json, version: int) -> None:
@@ -54,7 +54,7 @@ def check_version_types(type_: Json, version: int) -> None:
     Raises:
         RefusedByText: the version lacks a type.
     """
-    for name, required in types_in(type_):
+    for name, required in primitive_types(type_):
         if version < 3 and name.partition("(")[0] in SINCE_V3:
             raise RefusedByText("VER004", f"the type {name} is not allowed in v{version}")
         if name == "unknown" and required:

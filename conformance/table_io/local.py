@@ -76,7 +76,7 @@ def read_table(
     def work(task: FileScanTask) -> Iterator[pa.RecordBatch]:
         return read_task(task, reading, deletes, batch_rows=batch_rows, threads=alone)
 
-    return pa.RecordBatchReader.from_batches(arrow_schema(reading), in_threads(tasks, work, workers))
+    return pa.RecordBatchReader.from_batches(arrow_schema(reading), read_in_threads(tasks, work, workers))
 
 
 def read_rows(table: Table, **arguments: Any) -> Iterator[dict[str, Any]]:
@@ -124,7 +124,7 @@ class _Failed:
         self.error = error
 
 
-def in_threads(
+def read_in_threads(
     tasks: Sequence[FileScanTask], work: Callable[[FileScanTask], Iterator[pa.RecordBatch]], workers: int
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of all tasks, which run in threads that stop when the consumer stops.

@@ -102,7 +102,7 @@ class IcebergReference(DataSource):  # type: ignore[misc]
         super().__init__(options)
         self.options = options
 
-    def asked(self) -> dict[str, Any]:
+    def reading_options(self) -> dict[str, Any]:
         """Return the options as arguments of `plan_reading`."""
         columns, snapshot, time = (self.options.get(key) for key in ("columns", "snapshot-id", "as-of-timestamp"))
         return {
@@ -118,11 +118,11 @@ class IcebergReference(DataSource):  # type: ignore[misc]
         return load_table(self.options["path"], key_service=None if keys is None else load_key_file(keys))
 
     def schema(self) -> Any:
-        reading, _ = plan_reading(self.table(), **self.asked())
+        reading, _ = plan_reading(self.table(), **self.reading_options())
         return from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
 
     def reader(self, schema: Any) -> DataSourceReader:
-        return IcebergReader(self.table, self.asked())
+        return IcebergReader(self.table, self.reading_options())
 
 
 class Task(InputPartition):  # type: ignore[misc]
@@ -138,12 +138,12 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
 
     def __init__(self, load: Callable[[], Table], asked: dict[str, Any]) -> None:
         self.load = load
-        self.asked = asked
+        self.reading_options = asked
         self.filter: Predicate = TRUE
 
     def pushFilters(self, filters: Sequence[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
         """Use the filters that have an equivalent predicate, and return the others."""
-        schema = plan_reading(self.load(), **self.asked)[0].schema
+        schema = plan_reading(self.load(), **self.reading_options)[0].schema
         for pushed in filters:
             predicate = to_predicate(pushed, schema)
             if predicate is None:
@@ -152,7 +152,7 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
                 self.filter = predicate if self.filter == TRUE else And(self.filter, predicate)
 
     def partitions(self) -> Sequence[InputPartition]:
-        reading, tasks = plan_reading(self.load(), filter=self.filter, **self.asked)
+        reading, tasks = plan_reading(self.load(), filter=self.filter, **self.reading_options)
         return [Task(pickle.dumps(task), reading) for task in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -59,7 +59,7 @@ class Sums:
         """The rows of all files."""
         return self.records + self.position_deletes + self.equality_deletes
 
-    def plus(self, other: Sums) -> Sums:
+    def add(self, other: Sums) -> Sums:
         """Return the sums of both."""
         mine, theirs = attrs.astuple(self), attrs.astuple(other)
         return Sums(*(one + two for one, two in zip(mine, theirs, strict=True)))

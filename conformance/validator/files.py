@@ -22,12 +22,12 @@ from conformance.validator.file_places import (
     wrong_size,
 )
 from conformance.validator.finding import finding, from_violations
-from conformance.validator.fingerprints import WriterMarks, suspect
+from conformance.validator.fingerprints import WriterMarks, find_probable_writer
 from conformance.validator.manifests import open_manifest, probable_writer
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.rows import row_findings
-from conformance.validator.stall_timeout import Stalled, within
+from conformance.validator.stall_timeout import Stalled, run_with_stall_timeout
 from conformance.validator.tolerated import tolerate
 from conformance.validator.vector_files import open_puffin, puffin_writer, vector_facts, vector_findings
 from spec_ref.checks.findings import Finding, Tally
@@ -52,7 +52,7 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     try:
         yield from _positions_facts(context, task, manifest)
         with ReadAhead(context.connections) as ahead:
-            for entry, number in ahead.over(_entries(manifest, task)):
+            for entry, number in ahead.entries_ahead(_entries(manifest, task)):
                 place = EntryPlace(entry, manifest.spec, task.manifest, number, manifest.spec_id)
                 found, writer, shown, facts = _in_time(context, place, ahead)
                 features |= shown
@@ -117,7 +117,7 @@ def _in_time(
         return *check_file(context, place, features, facts, ahead), features, facts
 
     try:
-        return within(context.file_seconds, place.data_file.file_path, work)
+        return run_with_stall_timeout(context.file_seconds, place.data_file.file_path, work)
     except Stalled as error:
         return [not_read(place, error)], None, set(), []
 
@@ -190,7 +190,7 @@ def check_file(
         return [encrypted_file_finding(place)], None
     if data_file.is_deletion_vector:
         found = list(vector_findings(context, place, facts, ahead))
-        return found, suspect(WriterMarks(created_by=puffin_writer(data_file))) or ""
+        return found, find_probable_writer(WriterMarks(created_by=puffin_writer(data_file))) or ""
     try:
         opened = open_file(
             location,
@@ -205,7 +205,7 @@ def check_file(
         return [not_read(place, error)], None
     except SpecError as error:
         return list(damaged_file_findings(place, error.violation)), None
-    writer: str | None = suspect(WriterMarks(created_by=opened.created_by)) or ""
+    writer: str | None = find_probable_writer(WriterMarks(created_by=opened.created_by)) or ""
     found = list(_described(place, opened))
     found += from_violations(opened.unreadable, file=location)
     found += tolerate((*from_violations(opened.faults, file=location), *column_findings(context, place, opened)))

@@ -39,7 +39,7 @@ class FindingFilter:
     baseline: Mapping[tuple[str, str], int] = attrs.field(factory=dict)
     """The number of accepted findings by table and check."""
 
-    def applied(self, report: TableReport) -> tuple[TableReport, tuple[Finding, ...]]:
+    def apply(self, report: TableReport) -> tuple[TableReport, tuple[Finding, ...]]:
         """Split the findings of a report.
 
         Returns:

@@ -37,7 +37,7 @@ _OTHERS: tuple[tuple[str, str], ...] = (
 """Writers without an adapter, by patterns of ``created_by``. The others are in ``fingerprints.toml`` of each engine."""
 
 
-def suspect(marks: WriterMarks) -> str | None:
+def find_probable_writer(marks: WriterMarks) -> str | None:
     """Return the name of the probable writer; None if the marks are not known."""
     found = " or ".join(fingerprint(header=marks.manifest_header, created_by=marks.created_by)) or None
     known = _known(marks)

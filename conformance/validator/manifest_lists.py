@@ -11,7 +11,7 @@ from conformance.table_io.encryption import KeyService, UnsupportedEncryption, d
 from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.context import Context, ListTask, ManifestTask, Members
 from conformance.validator.finding import finding, with_severity
-from conformance.validator.stall_timeout import within
+from conformance.validator.stall_timeout import run_with_stall_timeout
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError, abbreviated_repr
 from spec_ref.core.versions import SEQUENCE_NUMBERS, V1, V2, V3, FormatVersion
@@ -44,7 +44,7 @@ def check_list(context: Context, task: ListTask) -> SnapshotManifests:
     if isinstance(task.key, Finding):
         return SnapshotManifests(snapshot.snapshot_id, (task.key,) if task.checked else (), None)
     try:
-        data = within(context.file_seconds, location, lambda: read_bytes(location))
+        data = run_with_stall_timeout(context.file_seconds, location, lambda: read_bytes(location))
         if task.key is not None:
             data = decrypt_checked(data, task.key, location)
     except SpecError as error:

@@ -17,11 +17,11 @@ from conformance.table_io.file_access import FileAccessError, read_bytes, split_
 from conformance.validator.check_results import Emitted, Findings, ManifestSums, Sums
 from conformance.validator.context import Context, ManifestTask
 from conformance.validator.finding import finding, from_violations, with_severity
-from conformance.validator.fingerprints import WriterMarks, suspect
+from conformance.validator.fingerprints import WriterMarks, find_probable_writer
 from conformance.validator.manifest_facts import entry_facts
 from conformance.validator.manifest_list_consistency import Listing
 from conformance.validator.partition_statistics import partition_facts
-from conformance.validator.stall_timeout import within
+from conformance.validator.stall_timeout import run_with_stall_timeout
 from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally, with_file
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_batches
@@ -59,7 +59,7 @@ def open_manifest(context: Context, task: ManifestTask) -> LoadedManifest | Find
     if key is not None and not context.decrypts:
         return finding("MLS017", encrypted, file=task.location, aspect="encrypted")
     try:
-        data = within(context.file_seconds, task.location, lambda: _manifest_bytes(context, task))
+        data = run_with_stall_timeout(context.file_seconds, task.location, lambda: _manifest_bytes(context, task))
         length = len(data)
         if key is not None:
             data = decrypt_checked(data, read_key_metadata(key, task.location), task.location)
@@ -146,7 +146,7 @@ def probable_writer(context: Context, manifest: Manifest) -> str | None:
     listed = manifest.manifest_file
     snapshot = None if listed is None else context.snapshots.get(listed.added_snapshot_id)
     summary = {} if snapshot is None else dict(snapshot.summary or {})
-    return suspect(WriterMarks(manifest_header=dict(manifest.header.properties), summary=summary))
+    return find_probable_writer(WriterMarks(manifest_header=dict(manifest.header.properties), summary=summary))
 
 
 def _with_listing(manifest: Manifest, task: ManifestTask, length: int) -> Manifest:
@@ -258,13 +258,13 @@ class _Summing:
 
     def add(self, columns: ManifestColumns) -> None:
         self.entries += len(columns)
-        self.live = self.live.plus(_sums(columns, columns.live))
+        self.live = self.live.add(_sums(columns, columns.live))
         snapshot = columns.snapshot_id
         for status, sums in ((EntryStatus.ADDED, self.added), (EntryStatus.DELETED, self.deleted)):
             rows = columns.status == status
             for snapshot_id in np.unique(snapshot.values[rows & snapshot.valid]).tolist():
                 of_snapshot = _sums(columns, rows & snapshot.valid & (snapshot.values == snapshot_id))
-                sums[snapshot_id] = sums.get(snapshot_id, Sums()).plus(of_snapshot)
+                sums[snapshot_id] = sums.get(snapshot_id, Sums()).add(of_snapshot)
         formats = columns.formats
         vectors = columns.content_offset.valid
         for content, name in _CONTENT_FEATURES.items():

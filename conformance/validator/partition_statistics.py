@@ -22,7 +22,7 @@ from conformance.validator.context import Context, ManifestTask
 from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.finding import Unabbreviated, finding, from_violations
 from conformance.validator.process_isolation import ENDED
-from conformance.validator.stall_timeout import Stalled, alive, within
+from conformance.validator.stall_timeout import Stalled, report_alive, run_with_stall_timeout
 from conformance.validator.values import partition_values, same_type
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.arrow_values import to_python_values
@@ -186,7 +186,7 @@ def check_partition_statistics_task(context: Context, task: PartitionStatisticsT
     """Check a file by itself, and emit its rows."""
     location = task.statistics.statistics_path
     try:
-        yield from within(context.file_seconds, location, lambda: list(_check(context, task)))
+        yield from run_with_stall_timeout(context.file_seconds, location, lambda: list(_check(context, task)))
     except Stalled as error:
         yield Findings((_not_read(context, task, error),))
 
@@ -251,7 +251,7 @@ def statistics_crash_finding(context: Context, task: PartitionStatisticsTask) ->
     """Return the finding for a file whose check crashed the process."""
     location = task.statistics.statistics_path
     try:
-        file_format = within(context.file_seconds, location, lambda: _format(location))
+        file_format = run_with_stall_timeout(context.file_seconds, location, lambda: _format(location))
     except FileAccessError as error:
         return Findings((_not_read(context, task, error),))
     return Findings(
@@ -366,7 +366,7 @@ def _rows(
     struct = StructType(tuple(field for field in opened.struct.fields if field.id in known))
     names, first, previous = [field.name for field in struct.fields], 0, None
     for batch in opened.batches(names, BATCH_ROWS):
-        alive()
+        report_alive()
         columns = [
             to_python_values(field.type, batch.column(batch.schema.get_field_index(field.name)))
             for field in struct.fields

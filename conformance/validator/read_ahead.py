@@ -52,7 +52,7 @@ class ReadAhead:
         for _ in range(self._threads):
             self._queue.put(None)
 
-    def over(self, entries: Iterable[tuple[ManifestEntry, int]]) -> Iterator[tuple[ManifestEntry, int]]:
+    def entries_ahead(self, entries: Iterable[tuple[ManifestEntry, int]]) -> Iterator[tuple[ManifestEntry, int]]:
         """Yield entries with their numbers, while the files of the next ones are opened.
 
         Raises:

@@ -24,7 +24,7 @@ from conformance.validator.orc_nanoseconds import below_a_microsecond, has_micro
 from conformance.validator.partition_of_rows import PartitionOfRows, is_orc_second_off
 from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validator.sorted_rows import Ascending, SortKey, ascending
-from conformance.validator.stall_timeout import alive
+from conformance.validator.stall_timeout import report_alive
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_types import check_texts
 from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics, leaf_names, storage_array
@@ -48,7 +48,7 @@ def row_findings(context: Context, place: EntryPlace, opened: OpenedFile, facts:
     checks = _Checks(context, place, opened, facts)
     try:
         for batch in opened.batches(checks.names(), BATCH_ROWS):
-            alive()
+            report_alive()
             checks.add(Batch(batch, opened.struct))
     except UnicodeDecodeError as error:
         location = place.data_file.file_path

@@ -15,7 +15,7 @@ from conformance.validator.backend import Backend, StageStopped
 from conformance.validator.context import Context, Level
 from conformance.validator.one_cause import without_consequences, without_right_counts
 from conformance.validator.readability import required_features
-from conformance.validator.stall_timeout import within
+from conformance.validator.stall_timeout import run_with_stall_timeout
 from conformance.validator.table_root import (
     Unreadable,
     claimed_version,
@@ -243,6 +243,6 @@ def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, b
         return root, read_bytes(root, limit=MAX_METADATA_BYTES)
 
     try:
-        return within(file_seconds, location, read)
+        return run_with_stall_timeout(file_seconds, location, read)
     except NotExamined as error:
         raise Unreadable(str(error)) from None

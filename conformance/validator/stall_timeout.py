@@ -73,8 +73,8 @@ def _read(
         del work  # the thread may wait for the next one for long
 
 
-def within(seconds: float, location: str, work: Callable[[], T]) -> T:
-    """Run a function that reads a file, and abandon it when it has not called `alive` for some seconds.
+def run_with_stall_timeout(seconds: float, location: str, work: Callable[[], T]) -> T:
+    """Run a function that reads a file, and abandon it when it has not called `report_alive` for some seconds.
 
     Args:
         seconds: the time limit; infinity for none.
@@ -97,7 +97,7 @@ def within(seconds: float, location: str, work: Callable[[], T]) -> T:
         raise
 
 
-def alive() -> None:
+def report_alive() -> None:
     """Report progress: something was read from the file of this thread."""
     signs = getattr(_this_thread, "signs", None)
     if signs is not None:

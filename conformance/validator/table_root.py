@@ -26,7 +26,7 @@ from conformance.table_io.file_access import (
 )
 from conformance.table_io.tables import HINT, MAX_HINT_BYTES
 from conformance.validator.finding import finding
-from conformance.validator.stall_timeout import within
+from conformance.validator.stall_timeout import run_with_stall_timeout
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata
@@ -161,7 +161,7 @@ def hint_findings(location: str, root: str, file_seconds: float = FILE_SECONDS) 
         return ()
     directory = root.rpartition("/")[0]
     with suppress(NotExamined):
-        return within(file_seconds, directory, lambda: tuple(_hint(directory, root)))
+        return run_with_stall_timeout(file_seconds, directory, lambda: tuple(_hint(directory, root)))
     return ()
 
 

@@ -10,7 +10,7 @@ from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context
 from conformance.validator.finding import Unabbreviated, finding, from_violations
-from conformance.validator.stall_timeout import within
+from conformance.validator.stall_timeout import run_with_stall_timeout
 from spec_ref.checks.findings import Finding
 from spec_ref.statistics.table import check_statistics_file
 from spec_ref.table_metadata.statistics import StatisticsFile
@@ -41,7 +41,7 @@ def _findings(context: Context, task: StatisticsTask) -> Iterator[Finding]:
     statistics, path = task.statistics, f"/statistics/{task.place}"
     metadata, location = context.metadata_location, task.statistics.statistics_path
     try:
-        data = within(context.file_seconds, location, lambda: read_bytes(location))
+        data = run_with_stall_timeout(context.file_seconds, location, lambda: read_bytes(location))
     except FileAccessError as error:
         message = f"the statistics file cannot be read: {error.reason}"
         yield finding(

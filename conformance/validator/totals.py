@@ -80,11 +80,11 @@ def _replaced(
     """
     before, after, added, deleted = Sums(), Sums(), Sums(), Sums()
     for manifest in parents or ():
-        before = before.plus(manifest.live)
+        before = before.add(manifest.live)
     for manifest in manifests:
-        after = after.plus(manifest.live)
-        added = added.plus(manifest.added.get(snapshot.snapshot_id, Sums()))
-        deleted = deleted.plus(manifest.deleted.get(snapshot.snapshot_id, Sums()))
+        after = after.add(manifest.live)
+        added = added.add(manifest.added.get(snapshot.snapshot_id, Sums()))
+        deleted = deleted.add(manifest.deleted.get(snapshot.snapshot_id, Sums()))
     where: dict[str, str] = {"file": context.metadata_location, "path": f"{path}/operation"}
     if added.records > deleted.records:
         yield finding(
@@ -117,20 +117,20 @@ def _snapshot_totals(
 ) -> Iterator[Finding]:
     live, added, deleted = Sums(), Sums(), Sums()
     for manifest in manifests:
-        live = live.plus(manifest.live)
-        added = added.plus(manifest.added.get(snapshot.snapshot_id, Sums()))
-        deleted = deleted.plus(manifest.deleted.get(snapshot.snapshot_id, Sums()))
+        live = live.add(manifest.live)
+        added = added.add(manifest.added.get(snapshot.snapshot_id, Sums()))
+        deleted = deleted.add(manifest.deleted.get(snapshot.snapshot_id, Sums()))
     summary, file = snapshot.summary or {}, context.metadata_location
     live_rows = added_rows = Sums()
     for one in miscounted:
-        live_rows = live_rows.plus(one.rows)
-        added_rows = added_rows.plus(one.rows if one.added_by == snapshot.snapshot_id else Sums())
+        live_rows = live_rows.add(one.rows)
+        added_rows = added_rows.add(one.rows if one.added_by == snapshot.snapshot_id else Sums())
     for names, counted, more in ((_TOTALS, live, live_rows), (_ADDED, added, added_rows), (_DELETED, deleted, Sums())):
         for name, attribute in names.items():
             text = summary.get(name)
-            permitted = {getattr(counted, attribute), getattr(counted.plus(more), attribute)}
+            permitted = {getattr(counted, attribute), getattr(counted.add(more), attribute)}
             if attribute == "files_size":
-                permitted |= {counted.whole_files_size, counted.plus(more).whole_files_size}
+                permitted |= {counted.whole_files_size, counted.add(more).whole_files_size}
             if attribute == "position_delete_files" and "added-dvs" not in summary:
                 # iceberg-go 0.7.0: manifests also count a vector as a position delete file.
                 permitted.add(counted.position_delete_files + counted.vectors)

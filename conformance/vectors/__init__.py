@@ -17,12 +17,13 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.core.failures import UsageError, suggestion
-from conformance.core.json_text import parse_json, place, shorten
+from conformance.core.json_text import parse_json, shorten
+from conformance.core.json_text import pointer_prefix as pointer_prefix
 from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.protocol import Ok, Refused
 from conformance.operations.registry import OPERATIONS, ProtocolOperation
 from conformance.operations.schemas import vectors_schema
-from conformance.vectors.golden_places import location_complaint, named_place
+from conformance.vectors.golden_places import location_complaint, named_location
 
 with lazy_imports():
     from spec_ref import requirements
@@ -96,7 +97,7 @@ def load(folder: Path, mention: str = "") -> tuple[Vector, ...]:
     paths = vector_files(folder)
     if not paths:
         raise UsageError(f"{folder}: no vectors in it (they are files SUITE/TOPIC.json)")
-    golden = named_place(folder)
+    golden = named_location(folder)
     vectors = tuple(vector for path in paths for vector in _load_file(path, golden, mention))
     twice = [id_ for id_, count in Counter(vector.id for vector in vectors).items() if count > 1]
     if twice:
@@ -122,7 +123,7 @@ def _load_file(path: Path, golden: str, mention: str = "") -> Iterator[Vector]:
         raise UsageError(f"{path}: broken vector file: {error}") from None
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
-        raise UsageError(f"{path}: broken vector file: {place(wrong.instance_path)}{shorten(wrong.message)}")
+        raise UsageError(f"{path}: broken vector file: {pointer_prefix(wrong.instance_path)}{shorten(wrong.message)}")
     operation = OPERATIONS.get(content["operation"])
     if operation is None:
         raise UsageError(f"{path}: broken vector file: /operation: no operation {content['operation']!r}")

@@ -17,7 +17,7 @@ FOLDER = PurePosixPath("golden/tables")
 """The path of golden tables in a folder of vectors."""
 
 
-def named_place(folder: Path) -> str:
+def named_location(folder: Path) -> str:
     """Return the location, with slashes, below which the vectors of a folder name golden tables.
 
     Raises:
@@ -53,7 +53,7 @@ def location_complaint(location: str, named: str) -> str | None:
 
     Args:
         location: the location that a vector names.
-        named: the location below which its folder names golden tables (`named_place`).
+        named: the location below which its folder names golden tables (`named_location`).
     """
     path, place = PurePosixPath(location), PurePosixPath(named)
     below = path.parts[len(place.parts) :] if path.is_relative_to(place) else ()

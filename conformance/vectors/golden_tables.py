@@ -3,7 +3,7 @@
 The files of an Iceberg table name each other by absolute location, and golden tables were written below `PLACE`. Their
 bytes are in ``vectors/golden/tables/NAME/`` beside an ``index.json`` with the engine, its statements, the resulting
 rows, and the sha256 of each file. `materialize` copies them to a folder and rewrites the locations inside
-(`conformance.vectors.relocation`). A run uses a folder of the current user (`own_place`), which other users do not
+(`conformance.vectors.relocation`). A run uses a folder of the current user (`tables_folder`), which other users do not
 share.
 
 Vectors name the tables by their location below `PLACE`. `Located` replaces it with the actual location in requests, and
@@ -29,10 +29,10 @@ from attrs import frozen
 from conformance.core.failures import UsageError
 from conformance.core.json_text import parse_json
 from conformance.core.lazy_imports import lazy_imports
-from conformance.engine_setup.environments import exclusive, home
+from conformance.engine_setup.environments import engines_directory, file_lock
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.vectors import Vector, shipped
-from conformance.vectors.golden_places import FOLDER, PLACE, absolute_location, named_place
+from conformance.vectors.golden_places import FOLDER, PLACE, absolute_location, named_location
 from conformance.vectors.relocation.paths import Paths
 
 with lazy_imports():
@@ -84,11 +84,11 @@ def checked_index(data: bytes, path: object) -> dict[str, Any]:
     return read
 
 
-def own_place() -> Path:
+def tables_folder() -> Path:
     """Return the folder from which a run reads golden tables: ``$ICEBERG_CONFORMANCE_TABLES``, or one of this user."""
     if given := os.environ.get("ICEBERG_CONFORMANCE_TABLES"):
         return Path(given).expanduser().absolute()
-    return home() / "golden-tables"
+    return engines_directory() / "golden-tables"
 
 
 @frozen
@@ -126,7 +126,7 @@ def used_golden_tables(vectors: Iterable[Vector]) -> Iterator[tuple[Path, str]]:
         if not isinstance(location, str):
             continue
         folder = Path(vector.file).parent.parent
-        place = named_place(folder)
+        place = named_location(folder)
         if location.startswith(f"{place}/"):
             found = folder, location.removeprefix(f"{place}/").split("/")[0]
             if found not in seen:
@@ -149,7 +149,7 @@ def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
         folders.setdefault(folder, []).append(name)
     moved = False
     for folder, wanted in folders.items():
-        if named_place(folder) == PLACE.as_posix():
+        if named_location(folder) == PLACE.as_posix():
             materialize(wanted, folder, place)
             moved = True
         else:
@@ -185,7 +185,7 @@ def materialize(wanted: Iterable[str] | None = None, source: Path | None = None,
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         absolute_location(place)
     _own(place)
-    with exclusive(place.parent / f"{place.name}.lock"):
+    with file_lock(place.parent / f"{place.name}.lock"):
         for name, known in indexes.items():
             if not _is_there(place, name, known["files"]):
                 _put(folder / FOLDER / name, place, known["files"])

@@ -26,7 +26,7 @@ from typing import Any
 import jsonschema_rs
 
 from conformance.core.failures import UsageError
-from conformance.core.json_text import parse_json, place, shorten
+from conformance.core.json_text import parse_json, pointer_prefix, shorten
 from conformance.core.spec_links import section_link
 from conformance.vectors import Vector
 from conformance.vectors.lint import canonical
@@ -55,7 +55,7 @@ def _validator(definition: str) -> jsonschema_rs.Validator:
 def case_violation(surface: str, case: Any) -> str | None:
     """Describe how a case violates the schema of its surface; None if it does not."""
     wrong = next(iter(_validator(surface).iter_errors(case)), None)
-    return None if wrong is None else f"{place(wrong.instance_path)}{shorten(wrong.message)}"
+    return None if wrong is None else f"{pointer_prefix(wrong.instance_path)}{shorten(wrong.message)}"
 
 
 # Types

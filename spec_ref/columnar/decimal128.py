@@ -71,7 +71,7 @@ def integer(low: np.uint64, high: np.int64) -> int:
     return (int(high) << HALF_BITS) + int(low)
 
 
-def narrow(low: Low, high: High) -> High | None:
+def to_int64(low: Low, high: High) -> High | None:
     """Convert values to 64-bit integers.
 
     Args:
@@ -97,7 +97,7 @@ def exceeds(low: Low, high: High, precision: int) -> Flags:
         A flag per value.
     """
     limit = 10**precision - 1
-    values = narrow(low, high)
+    values = to_int64(low, high)
     if values is not None:
         if limit >> (HALF_BITS - 1):
             return np.zeros(len(values), np.bool_)
@@ -121,7 +121,7 @@ def floor_multiples(low: Low, high: High, width: int) -> tuple[Low, High]:
     Returns:
         The low and the high halves of the multiples.
     """
-    values = narrow(low, high)
+    values = to_int64(low, high)
     if values is not None and values.min(initial=0) >= -(1 << (HALF_BITS - 1)) + width:
         multiples = values // width * width
         return multiples.view(np.uint64), multiples >> _SIGN_SHIFT
@@ -159,7 +159,7 @@ def needs_all_bytes(high: High) -> Flags:
     return flags
 
 
-def whole_rows(low: Low, high: High) -> Words:
+def to_big_endian(low: Low, high: High) -> Words:
     """Write values in big-endian two's complement in 16 bytes.
 
     Args:
@@ -186,7 +186,7 @@ def minimal_rows(low: Low, high: High) -> tuple[Words, npt.NDArray[np.uint8]]:
         A row of 2 or 4 words per value, with its bytes in memory order followed by zeros, and the number of bytes of
         each value.
     """
-    values = narrow(low, high)
+    values = to_int64(low, high)
     if values is not None:
         lengths = _needed_bytes((values ^ (values >> _SIGN_SHIFT)).view(np.uint64))
         return _left_aligned(values.view(np.uint64), lengths).view("<u4").reshape(-1, 2), lengths

@@ -20,7 +20,7 @@ from spec_ref.columnar.arrow_types import (
     with_same_nulls,
 )
 from spec_ref.columnar.chunks import chunk_slices
-from spec_ref.columnar.decimal128 import HALF_BYTES, High, Low, minimal_rows, needs_all_bytes, whole_rows
+from spec_ref.columnar.decimal128 import HALF_BYTES, High, Low, minimal_rows, needs_all_bytes, to_big_endian
 from spec_ref.columnar.murmur3_vectorized import (
     LONG_BYTES,
     WORD,
@@ -97,7 +97,7 @@ def _hash_decimals(low: Low, high: High) -> Words:
         if len(shorter) > MANY_SHORTER * len(lows):
             hasher.hash_padded_rows(*minimal_rows(lows, highs), hashes[part])
             continue
-        hasher.hash_rows(whole_rows(lows, highs), 2 * HALF_BYTES, hashes[part])
+        hasher.hash_rows(to_big_endian(lows, highs), 2 * HALF_BYTES, hashes[part])
         if len(shorter):
             among = np.empty(len(shorter), np.uint32)
             hasher.hash_padded_rows(*minimal_rows(lows[shorter], highs[shorter]), among)

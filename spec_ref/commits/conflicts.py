@@ -114,7 +114,7 @@ def validate_change(
     predicate = bound_filter(validation.conflict_filter, current)
     for snapshot in snapshots:
         replaced = snapshot.operation is SnapshotOperation.REPLACE
-        added = yield from files.changed_in(snapshot, EntryStatus.ADDED)
+        added = yield from files.read_changes(snapshot, EntryStatus.ADDED)
         for manifest, entry in added:
             data_file = entry.data_file
             is_data = data_file.content is FileContent.DATA
@@ -136,7 +136,7 @@ def validate_change(
                     "OCC004", f"a concurrent commit added a {kind} file that may match", found=data_file.file_path
                 )
         if validation.no_new_deletes:
-            removed = yield from files.changed_in(snapshot, EntryStatus.DELETED)
+            removed = yield from files.read_changes(snapshot, EntryStatus.DELETED)
             for manifest, entry in removed:
                 spec = current.spec_by_id(manifest.partition_spec_id)
                 if (
@@ -180,7 +180,7 @@ def check_new_deletes(
         return
     types = column_types(current)
     for snapshot in snapshots_since(change, planned, current):
-        added = yield from files.changed_in(snapshot, EntryStatus.ADDED)
+        added = yield from files.read_changes(snapshot, EntryStatus.ADDED)
         for manifest, entry in added:
             delete = entry.data_file
             if delete.content is FileContent.DATA:

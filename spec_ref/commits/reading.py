@@ -232,7 +232,7 @@ class MetadataFileCache:
                 found.extend((manifest, entry) for entry in entries if entry.live)
         return found
 
-    def changed_in(self, snapshot: Snapshot, status: EntryStatus) -> Steps[list[tuple[ManifestFile, ManifestEntry]]]:
+    def read_changes(self, snapshot: Snapshot, status: EntryStatus) -> Steps[list[tuple[ManifestFile, ManifestEntry]]]:
         """Read the entries that a snapshot added or marked as deleted.
 
         Args:

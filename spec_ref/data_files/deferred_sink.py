@@ -42,7 +42,7 @@ class DeferredSink:
         """The position in the file in bytes, including what is held back."""
         return self._passed + len(self._held or b"")
 
-    def hold(self) -> None:
+    def hold_back(self) -> None:
         """Pass nothing more on, until `release` is called."""
         self._held = bytearray()
 

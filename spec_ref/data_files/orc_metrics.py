@@ -88,7 +88,7 @@ def _below(fields: Sequence[Any], type_: Type | None, around: int | None, column
         if field_id is not None:
             yield column, field_id
         yield from _below(child_fields(field.type), None if inner is None else inner.type, field_id, column + 1)
-        column += width(field)
+        column += count_orc_columns(field)
 
 
 def _known(type_: Type | None) -> dict[str, NestedField]:
@@ -107,7 +107,7 @@ def _known(type_: Type | None) -> dict[str, NestedField]:
             return {}
 
 
-def width(field: Any) -> int:
+def count_orc_columns(field: Any) -> int:
     """Count the ORC columns of a field.
 
     Args:
@@ -116,4 +116,4 @@ def width(field: Any) -> int:
     Returns:
         The number of columns, including itself.
     """
-    return 1 + sum(map(width, child_fields(field.type)))
+    return 1 + sum(map(count_orc_columns, child_fields(field.type)))

@@ -17,7 +17,7 @@ import pyarrow.orc as orc
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.batches import empty_batches, slice_batch
 from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
-from spec_ref.data_files.orc_metrics import width
+from spec_ref.data_files.orc_metrics import count_orc_columns
 from spec_ref.data_files.orc_schema import child_fields, columns_from_orc
 from spec_ref.data_files.orc_timestamps import exceed_nanoseconds, read_presence, read_timestamps
 from spec_ref.data_types.types import StructType
@@ -79,7 +79,7 @@ def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: 
     schema = opened.schema
     fields = list(schema)
     names = [fields[place].name for place in places]
-    columns = {field.name: 1 + sum(map(width, fields[:place])) for place, field in enumerate(fields)}
+    columns = {field.name: 1 + sum(map(count_orc_columns, fields[:place])) for place, field in enumerate(fields)}
     try:
         arrays = far.fields([fields[place] for place in places], columns, struct, (), None)
     except pa.ArrowInvalid as error:
@@ -129,7 +129,7 @@ class _FarStripe:
     def _struct(self, field: Any, column: int, type_: StructType, path: tuple[str, ...], around: Any) -> Any:
         valid = read_presence(self.data, self.stripe, column, around)
         inner = child_fields(field.type)
-        columns = {one.name: column + 1 + sum(map(width, inner[:place])) for place, one in enumerate(inner)}
+        columns = {one.name: column + 1 + sum(map(count_orc_columns, inner[:place])) for place, one in enumerate(inner)}
         if len({one.name for one in inner}) < len(inner):
             raise spec_error("PRJ001", "the struct has several fields with the same name", found=field.name)
         known = {one.name for one in type_.fields}
@@ -151,7 +151,7 @@ def _repeated_timestamps(type_: Any, column: int, *, repeated: bool = False) -> 
     at = column + 1
     for field in child_fields(type_):
         yield from _repeated_timestamps(field.type, at, repeated=repeated or not isinstance(type_, pa.StructType))
-        at += width(field)
+        at += count_orc_columns(field)
 
 
 def _has_timestamps(type_: Any) -> bool:

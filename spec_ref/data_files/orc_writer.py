@@ -13,7 +13,7 @@ from spec_ref.columnar.schemas.column_projection import list_ranges
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.deferred_sink import PartialFile, TailRecordingSink
 from spec_ref.data_files.orc_footer import MAGIC
-from spec_ref.data_files.orc_metrics import orc_layout, width
+from spec_ref.data_files.orc_metrics import count_orc_columns, orc_layout
 from spec_ref.data_files.orc_schema import arrow_schema
 from spec_ref.data_files.row_writer import FileLayout, OutputFile, write_error
 from spec_ref.data_files.storage_arrays import propagate_nulls, to_storage_batch
@@ -39,7 +39,7 @@ class OrcWriter:
         self._schema = arrow_schema(struct)
         if not self._schema:
             raise spec_error("ORC005", "the ORC file would have no columns; columns of type unknown are not stored")
-        columns = 1 + sum(map(width, self._schema))
+        columns = 1 + sum(map(count_orc_columns, self._schema))
         self._out = TailRecordingSink(out, FOOTER_BYTES + COLUMN_BYTES * columns)
         self._written = self._pending = 0
         options: Any = {"compression": codec, "stripe_size": stripe_bytes, "batch_size": ADDED_ROWS}
@@ -78,7 +78,7 @@ class OrcWriter:
         if not self._out.tell():  # nothing was added, and then pyarrow writes no file at all
             self._writer.write(self._schema.empty_table())
         start = self._out.tell()
-        self._out.hold()
+        self._out.hold_back()
         self._writer.close()
         tail = self._out.release()
         self._out.write(tail)
@@ -88,7 +88,7 @@ class OrcWriter:
 
     def abandon(self) -> None:
         """Stop writing; pyarrow would write the rest as soon as its writer is collected."""
-        self._out.hold()
+        self._out.hold_back()
         self._writer.is_open = False
 
 

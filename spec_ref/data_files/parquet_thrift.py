@@ -241,9 +241,9 @@ class CompactReader:
         if kind in (_LIST, _SET):
             head = self.take(1)[0]
             count = self.varint() if head >> 4 == 15 else head >> 4
-            return [self.element(head & 0x0F, depth) for _ in range(self.fitting(count))]
+            return [self.element(head & 0x0F, depth) for _ in range(self.check_count(count))]
         if kind == _MAP:
-            count = self.fitting(self.varint())
+            count = self.check_count(self.varint())
             kinds = self.take(1)[0] if count else 0
             return [(self.element(kinds >> 4, depth), self.element(kinds & 0x0F, depth)) for _ in range(count)]
         raise _broken("the footer is damaged", f"type {kind}")
@@ -263,7 +263,7 @@ class CompactReader:
         """
         return self.take(1)[0] == _TRUE if kind in (_TRUE, _FALSE) else self.value(kind, depth + 1)
 
-    def fitting(self, count: int) -> int:
+    def check_count(self, count: int) -> int:
         """Check that a count of elements fits into the rest of the footer.
 
         Args:

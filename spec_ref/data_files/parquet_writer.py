@@ -70,7 +70,7 @@ class ParquetWriter:
         nothing = [pa.nulls(0, field.type) for field in self._schema]
         writer = self._writer(pa.RecordBatch.from_arrays(nothing, schema=self._schema))
         if self._is_completed:
-            self._out.hold()
+            self._out.hold_back()
         writer.close()
         if self._is_completed:
             self._out.write(with_logical_types(self._out.release(), self._struct))
@@ -86,7 +86,7 @@ class ParquetWriter:
     def abandon(self) -> None:
         """Write no footer; pyarrow would write it as soon as its writer is collected."""
         if self._is_completed:
-            self._out.hold()
+            self._out.hold_back()
         if self._made is not None:
             self._made.is_open = False
 

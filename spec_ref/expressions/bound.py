@@ -178,7 +178,7 @@ def equal(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def less(left: Any, right: Any) -> bool:
+def is_less(left: Any, right: Any) -> bool:
     """Evaluate ``left < right``.
 
     Python orders the values of all types as the spec requires: str by code points, which is the order of UTF-8; bytes
@@ -201,10 +201,10 @@ def _starts_with(value: Any, prefix: Any) -> bool:
 _O = Operation
 
 COMPARE: dict[Operation, Callable[[Any, Any], bool]] = {
-    _O.LT: less,
-    _O.LT_EQ: lambda left, right: equal(left, right) or less(left, right),
-    _O.GT: lambda left, right: less(right, left),
-    _O.GT_EQ: lambda left, right: equal(left, right) or less(right, left),
+    _O.LT: is_less,
+    _O.LT_EQ: lambda left, right: equal(left, right) or is_less(left, right),
+    _O.GT: lambda left, right: is_less(right, left),
+    _O.GT_EQ: lambda left, right: equal(left, right) or is_less(right, left),
     _O.EQ: equal,
     _O.NOT_EQ: lambda left, right: not equal(left, right),
     _O.STARTS_WITH: _starts_with,

@@ -52,7 +52,7 @@ class StatsOutcome:
     might_match: bool
     might_fail: bool
 
-    def opposite(self) -> StatsOutcome:
+    def negate(self) -> StatsOutcome:
         """Negate the outcome."""
         return StatsOutcome(self.might_fail, self.might_match)
 
@@ -115,7 +115,7 @@ def evaluate_stats(predicate: BoundPredicate, facts_of: Callable[[BoundReference
         case Constant(value):
             return StatsOutcome(might_match=value, might_fail=not value)
         case Not(child):
-            return evaluate_stats(child, facts_of).opposite()
+            return evaluate_stats(child, facts_of).negate()
         case And(left, right):
             first, second = evaluate_stats(left, facts_of), evaluate_stats(right, facts_of)
             return StatsOutcome(first.might_match and second.might_match, first.might_fail or second.might_fail)
@@ -171,12 +171,12 @@ def _prefixed(lower: Any, upper: Any, prefix: str) -> StatsOutcome:
 _COMPARED: dict[Operation, Callable[[Any, Any, Any], StatsOutcome]] = {
     _O.LT: _below,
     _O.LT_EQ: _not_above,
-    _O.GT: lambda lower, upper, value: _not_above(lower, upper, value).opposite(),
-    _O.GT_EQ: lambda lower, upper, value: _below(lower, upper, value).opposite(),
+    _O.GT: lambda lower, upper, value: _not_above(lower, upper, value).negate(),
+    _O.GT_EQ: lambda lower, upper, value: _below(lower, upper, value).negate(),
     _O.EQ: _among,
-    _O.NOT_EQ: lambda lower, upper, value: _among(lower, upper, value).opposite(),
+    _O.NOT_EQ: lambda lower, upper, value: _among(lower, upper, value).negate(),
     _O.STARTS_WITH: _prefixed,
-    _O.NOT_STARTS_WITH: lambda lower, upper, prefix: _prefixed(lower, upper, prefix).opposite(),
+    _O.NOT_STARTS_WITH: lambda lower, upper, prefix: _prefixed(lower, upper, prefix).negate(),
 }
 
 _TESTED: dict[Operation, StatsOutcome] = {
@@ -195,7 +195,7 @@ def _ordinary(leaf: Leaf, lower: Any, upper: Any) -> StatsOutcome:
             return _COMPARED[operation](lower, upper, value)
         case BoundSetTest(operation, _, values):
             outcome = _among(lower, upper, *values)
-            return outcome if operation is _O.IN else outcome.opposite()
+            return outcome if operation is _O.IN else outcome.negate()
 
 
 # Terms

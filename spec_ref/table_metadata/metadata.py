@@ -366,7 +366,7 @@ FILLED_IN: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
 precedence over the deprecated single schema and spec if both are present (contradiction C17)."""
 
 
-def fill_in(metadata: TableMetadata, _: FormatVersion) -> TableMetadata:
+def fill_omitted(metadata: TableMetadata, _: FormatVersion) -> TableMetadata:
     """Fill in everything that v1 may leave out.
 
     Args:
@@ -387,4 +387,4 @@ DEPRECATED: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
 )
 """The copies that a v1 writer writes for readers that are older than the lists."""
 
-METADATA = RecordOf(TableMetadata, "table metadata", post_read=fill_in)
+METADATA = RecordOf(TableMetadata, "table metadata", post_read=fill_omitted)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.adapter_sdk.predicates import older_form
+from conformance.adapter_sdk.predicates import to_legacy_form
 from conformance.adapter_sdk.serve import Unsupported
 
 FIELDS = [{"id": 1, "name": "x", "required": False, "type": "int"}]
@@ -44,14 +44,14 @@ BUCKET = {"type": "apply", "function": {"catalog": "iceberg_functions", "identif
     ],
 )
 def test_a_predicate_of_one_column_says_the_same_in_the_older_form(current: Any, older: Any) -> None:
-    assert older_form(current, FIELDS) == older
+    assert to_legacy_form(current, FIELDS) == older
 
 
 @pytest.mark.parametrize(
     "predicate", [True, 5, None, {"type": "literal", "value": True}, {"type": "eq", "term": "x"}, X]
 )
 def test_what_is_not_in_the_current_form_reaches_the_engine_as_it_is(predicate: Any) -> None:
-    assert older_form(predicate, FIELDS) == predicate
+    assert to_legacy_form(predicate, FIELDS) == predicate
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_what_is_not_in_the_current_form_reaches_the_engine_as_it_is(predicate: 
 )
 def test_what_the_older_form_has_no_words_for_is_not_asked(predicate: Any) -> None:
     with pytest.raises(Unsupported):
-        older_form(predicate, FIELDS)
+        to_legacy_form(predicate, FIELDS)

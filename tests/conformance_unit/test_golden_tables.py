@@ -20,8 +20,8 @@ from conformance.vectors.golden_tables import (
     index,
     materialize,
     materialize_for,
-    own_place,
     table_names,
+    tables_folder,
     used_golden_tables,
 )
 
@@ -163,9 +163,9 @@ def test_a_place_of_another_user_is_refused(source: Path, place: Path, monkeypat
 def test_the_place_of_a_run_is_its_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ICEBERG_CONFORMANCE_TABLES", raising=False)
     monkeypatch.setenv("ICEBERG_CONFORMANCE_HOME", str(tmp_path))
-    assert own_place() == tmp_path / "golden-tables"
+    assert tables_folder() == tmp_path / "golden-tables"
     monkeypatch.setenv("ICEBERG_CONFORMANCE_TABLES", str(tmp_path / "mine"))
-    assert own_place() == tmp_path / "mine"
+    assert tables_folder() == tmp_path / "mine"
 
 
 def test_several_may_do_it_at_a_time(source: Path, place: Path) -> None:

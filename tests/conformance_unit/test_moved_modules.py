@@ -70,11 +70,20 @@ def test_nothing_of_ours_is_imported_by_an_old_name() -> None:
 @pytest.mark.parametrize(
     ("module", "old", "new"),
     [
+        ("metadata_builders", "selected", "select_members"),
+        ("metadata_builders", "sibling", "sibling_name"),
+        ("predicates", "older_form", "to_legacy_form"),
         ("race_logs", "Writer", "CommitWriter"),
+        ("race_logs", "given_metadata", "initial_metadata"),
+        ("race_logs", "replayed", "replay_commits"),
         ("script_steps", "Writer", "ScriptWriter"),
+        ("sql_dialects", "text", "string_literal"),
         ("sql_predicates", "built", "build_predicate"),
+        ("sql_predicates", "normal", "push_down_not"),
         ("sql_predicates", "select_of", "select_statement"),
         ("sql_predicates", "sql_of", "predicate_sql"),
+        ("table_requests", "only", "check_snapshot_selection"),
+        ("table_requests", "without_metadata_columns", "check_metadata_columns"),
     ],
 )
 def test_a_renamed_member_of_the_adapter_sdk_is_the_same_by_its_old_name(module: str, old: str, new: str) -> None:

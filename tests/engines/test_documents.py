@@ -9,8 +9,8 @@ from conformance.adapter_sdk.metadata_builders import (
     TABLE_MEMBERS,
     evolving_table,
     file_columns,
-    selected,
-    sibling,
+    select_members,
+    sibling_name,
     with_placeholder_ids,
 )
 from conformance.operations.protocol import protocol_schema
@@ -63,10 +63,10 @@ def test_placeholder_ids_make_types_of_columns_without_ids() -> None:
 
 
 def test_a_sibling_has_the_same_parent() -> None:
-    assert (sibling("point.x", "y"), sibling("id", "data")) == ("point.y", "data")
+    assert (sibling_name("point.x", "y"), sibling_name("id", "data")) == ("point.y", "data")
 
 
 def test_everything_is_selected_where_nothing_is_asked_for() -> None:
     form = {"location": "s3://b", "refs": {}}
-    assert selected({}, form) == form
-    assert selected({"select": ["refs", "schemas"]}, form) == {"refs": {}}
+    assert select_members({}, form) == form
+    assert select_members({"select": ["refs", "schemas"]}, form) == {"refs": {}}

@@ -12,7 +12,7 @@ import pytest
 from conformance.adapter_sdk import arrow_rows
 from conformance.adapter_sdk.serve import Unsupported
 from conformance.adapter_sdk.sql_dialects import Dialect
-from conformance.adapter_sdk.sql_predicates import build_predicate, normal, predicate_sql, select_statement
+from conformance.adapter_sdk.sql_predicates import build_predicate, predicate_sql, push_down_not, select_statement
 from conformance.operations.comparison import read_type
 from conformance.operations.wire import from_exchange
 
@@ -242,7 +242,7 @@ def test_in_sql_of_three_values_the_same_rows_match(
     def holds(leaf: Any) -> Three:
         return Three(_sql_leaf(leaf.op, value, nan_is_greatest=nan_is_greatest))
 
-    made = build_predicate(normal(not_(predicate) if negated else predicate, FIELDS), holds)
+    made = build_predicate(push_down_not(not_(predicate) if negated else predicate, FIELDS), holds)
     assert (made.value is True) == (expected is not negated)
 
 

@@ -301,7 +301,7 @@ def test_what_is_held_is_passed_on_once():
     out = Sink()
     held = DeferredSink(out)
     held.write(b"abc")
-    held.hold()
+    held.hold_back()
     held.write(b"def")
     assert (out.data, held.tell()) == (b"abc", 6)
     assert held.release() == b"def"

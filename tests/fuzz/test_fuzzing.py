@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance.properties.shrinking import smallest
+from conformance.properties.shrinking import find_smallest
 from tools.forked_process import run_forked
 from tools.fuzz.mutations import mutated_bytes, mutated_json
 from tools.fuzz.running import Cuts, Finding, fuzz, fuzzed
@@ -67,9 +67,9 @@ def test_a_finding_has_only_the_bytes_that_it_needs() -> None:
     def fails(data: bytes) -> bool:
         return b"X" in data and b"\xc7" in data
 
-    left = smallest(given, fails, Cuts(len(given) // 2, time.process_time() + 60), sys.maxsize)
+    left = find_smallest(given, fails, Cuts(len(given) // 2, time.process_time() + 60), sys.maxsize)
     assert left == b"\xc7X"
-    assert smallest(given, fails, Cuts(len(given) // 2, 0), sys.maxsize) == given
+    assert find_smallest(given, fails, Cuts(len(given) // 2, 0), sys.maxsize) == given
 
 
 def test_an_endless_loop_is_found() -> None:

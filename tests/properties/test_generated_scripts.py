@@ -12,7 +12,7 @@ import pytest
 
 from conformance.properties.script_maker import FORMATS, PROPERTIES, Size
 from conformance.properties.script_operations import forbidden_operation
-from conformance.properties.script_shrinking import smaller
+from conformance.properties.script_shrinking import smaller_scripts
 from conformance.properties.scripts import EXCLUDABLE, OPERATIONS, Maker, is_valid_script, make_script
 from conformance.properties.values import ODD_NAMES, SEALED_VALUES, TRANSFORMS, VALUES, WITH_ARGUMENTS, Chance
 from conformance.scripts import RefusedByText, parse_script, script_json
@@ -77,7 +77,7 @@ def test_operations_that_the_text_forbids_are_made_where_they_are_wanted() -> No
                 table = table.after(index, operation)
             except RefusedByText as error:
                 codes.add(error.code)
-                table = table.skipped(index)
+                table = table.after_refusal(index)
     assert codes >= {"TYP002", "EVO003", "PAR004", "EVO015", "VER004", "EXP003", "DEL018", "VER003", "PAR010"}
 
 
@@ -281,7 +281,7 @@ def test_the_size_is_kept() -> None:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_smaller_scripts_make_sense_and_are_others(seed: int) -> None:
-    for candidate in smaller(many()[seed]):
+    for candidate in smaller_scripts(many()[seed]):
         assert is_valid_script(candidate)
         assert candidate != many()[seed]
         assert len(_operations(candidate)) <= len(_operations(many()[seed]))

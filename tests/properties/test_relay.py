@@ -144,14 +144,14 @@ def test_what_an_engine_does_alone_is_known_in_a_relay_and_nothing_shrinks_to_it
     steps = (Step(CREATE, "shy"), Step(one, "shy"))
     failure = found.replay(steps)
     assert failure is not None
-    assert found.known_as(failure) == "shy-refuses-one-row"
+    assert found.known_deviation(failure) == "shy-refuses-one-row"
     steps = (Step(CREATE, "shy"), Step(two, "shy"))
     failure = found.replay(steps)
     assert failure is not None
-    assert found.known_as(failure) == ""
+    assert found.known_deviation(failure) == ""
     shrunk, failure = found.shrink(steps, failure)
     assert len(shrunk[-1].operation["rows"]) != 1
-    assert found.known_as(failure) == ""
+    assert found.known_deviation(failure) == ""
     everything = relays(engine("shy", refusing_by_count)).shrink(steps, failure)[0]
     assert len(everything[-1].operation["rows"]) == 1
 
@@ -161,16 +161,16 @@ def test_all_parts_of_what_is_said_have_to_be_there(tmp_path: Path) -> None:
     entry += "does = 'a'\nreason = 'a'\nevidence = 'a'\n"
     (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}says = ['null', 'less']\n")
     (known,) = load_known(tmp_path / "known.toml")
-    assert known.happened("refused", ["append"], "null is not less")
-    assert not known.happened("refused", ["append"], "less")
+    assert known.matches("refused", ["append"], "null is not less")
+    assert not known.matches("refused", ["append"], "less")
     (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}asks = ['bucket', '\"id\"']\n")
     (known,) = load_known(tmp_path / "known.toml")
-    assert known.happened("refused", ["create"], "any", asked='{"source": "id", "transform": "bucket[2]"}')
-    assert not known.happened("refused", ["create"], "any", asked='{"source": "a", "transform": "bucket[2]"}')
+    assert known.matches("refused", ["create"], "any", asked='{"source": "id", "transform": "bucket[2]"}')
+    assert not known.matches("refused", ["create"], "any", asked='{"source": "a", "transform": "bucket[2]"}')
     (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}features = ['orc', 'uuid']\n")
     (known,) = load_known(tmp_path / "known.toml")
-    assert known.happened("refused", ["create"], "any", features={"orc", "uuid", "long"})
-    assert not known.happened("refused", ["create"], "any", features={"orc", "long"})
+    assert known.matches("refused", ["create"], "any", features={"orc", "uuid", "long"})
+    assert not known.matches("refused", ["create"], "any", features={"orc", "long"})
     (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}says = ['null', '']\n")
     with pytest.raises(UsageError, match="/says: not a string"):
         load_known(tmp_path / "known.toml")
@@ -184,7 +184,7 @@ def test_a_finding_is_known_by_the_ends_of_what_was_found(tmp_path: Path) -> Non
 
     def happened(found: str) -> bool:
         unsorted = Violation(requirement="DFL021", message="any", found=found, aspect="unsorted")
-        return known.happened("finding: DFL021", ["append"], "any", [unsorted])
+        return known.matches("finding: DFL021", ["append"], "any", [unsorted])
 
     assert [happened(f"row 1: {end}") for end in ("0.0 after 1.0", "2.0 after 3.0", "1.0 after 3.0")] == [
         True,
@@ -213,7 +213,7 @@ def test_a_difference_is_known_by_its_rows_values_and_filter(members: str, tmp_p
     (known,) = load_known(tmp_path / "known.toml")
     lost = [Difference("/rows", '{"id": null}', ABSENT)]
     predicate = {"type": "lt", "term": "id", "value": 1}
-    assert known.happened("differs: filter", [], "any", differences=lost, predicate=predicate) is expected
+    assert known.matches("differs: filter", [], "any", differences=lost, predicate=predicate) is expected
 
 
 @pytest.mark.parametrize(
@@ -329,16 +329,16 @@ def test_what_an_engine_does_not_have_is_found_out_once(tmp_path: Path) -> None:
     found = relays(engine("right"), small)
     table = SharedTable(tmp_path / "t")
     assert found.attempt(table, CREATE, found.engines["right"]) is None
-    assert small.may_do(APPEND, 2, "a kind")
+    assert small.may_support(APPEND, 2, "a kind")
     assert found.attempt(table, APPEND, small) is None
     assert len(asked) == 1
     assert len(table.operations) == 1
     assert [one.outcome for one in found.handovers] == ["done", "unsupported"]
     (kinds,) = small.lacks.values()
-    assert not small.may_do(APPEND, 2, next(iter(kinds)))
+    assert not small.may_support(APPEND, 2, next(iter(kinds)))
     kinds.add("another kind")
-    assert not small.may_do(APPEND, 2, "a third kind")
-    assert small.may_do(APPEND, 3, "a third kind")
+    assert not small.may_support(APPEND, 2, "a third kind")
+    assert small.may_support(APPEND, 3, "a third kind")
 
 
 DYING = """
@@ -397,7 +397,7 @@ def test_an_engine_that_is_gone_is_not_asked_again(tmp_path: Path) -> None:
     assert failure is not None
     assert failure.kind == "died"
     assert "there was no table before; 0 of its files are left" in failure.reason
-    assert not gone.may_do(CREATE, 2, "any")
+    assert not gone.may_support(CREATE, 2, "any")
 
 
 def test_the_page_has_the_engines_and_every_failure(tmp_path: Path) -> None:
@@ -488,16 +488,16 @@ def test_known_failures_are_of_the_form_and_match_by_all_that_they_say(tmp_path:
     file = tmp_path / "relay.toml"
     file.write_text(_toml({**ENTRY, "operations": ["append"], "versions": ["1"]}))
     (one,) = load_known(file)
-    assert one.happened("refused", ["append"], "oh no")
-    assert one.happened("refused", ["append", "delete"], "oh no")
-    assert not one.happened("refused", ["delete"], "oh no")
-    assert not one.happened("rows", ["append"], "oh no")
-    assert not one.happened("refused", ["append"], "yes")
+    assert one.matches("refused", ["append"], "oh no")
+    assert one.matches("refused", ["append", "delete"], "oh no")
+    assert not one.matches("refused", ["delete"], "oh no")
+    assert not one.matches("rows", ["append"], "oh no")
+    assert not one.matches("refused", ["append"], "yes")
     assert [one.applies_to(*who) for who in (("a", "1"), ("a", "2"), ("b", "1"))] == [True, False, False]
     file.write_text(_toml({**ENTRY, "after": ["delete-equal", "upsert"]}))
     (one,) = load_known(file)
-    assert one.happened("refused", ["append"], "oh no", (), ("create", "upsert"))
-    assert not one.happened("refused", ["upsert"], "oh no", (), ("create", "append"))
+    assert one.matches("refused", ["append"], "oh no", (), ("create", "upsert"))
+    assert not one.matches("refused", ["upsert"], "oh no", (), ("create", "append"))
     file.write_text(_toml(ENTRY) * 2)
     with pytest.raises(UsageError, match="two entries"):
         load_known(file)
@@ -520,4 +520,4 @@ def test_a_known_finding_is_matched_by_its_check_and_values_whatever_is_said(tmp
         ([evolve(seen, expected="bucket[4]")], False),
         ([], False),
     ):
-        assert one.happened("finding: PAR001", ["append"], "any words", violations) == known
+        assert one.matches("finding: PAR001", ["append"], "any words", violations) == known

@@ -22,7 +22,7 @@ from conformance.properties.scenarios import ReferenceSubject, Refusal
 from conformance.properties.script_maker import REFUSED, Size
 from conformance.properties.script_operations import OPERATION_MAKERS
 from conformance.properties.scripts import OPERATIONS, Maker
-from conformance.properties.table_checks import TableChecks, expected_heads, no_findings
+from conformance.properties.table_checks import TableChecks, check_no_findings, expected_heads
 from conformance.properties.values import Chance
 from conformance.scripts import LeftOpen, ScriptError
 from conformance.scripts.expected import reading_json
@@ -80,7 +80,7 @@ def follow(operations: list[Json], earlier: Json, later: Json, folder: Path) -> 
     try:
         second.do(later)
     except Refusal:
-        checks.refused(count + 1, later, location)
+        checks.check_refused(count + 1, later, location)
         return "refused"
     changed = second.location()
     try:
@@ -118,7 +118,7 @@ def _check_rows(table: ModelTable, location: str, folder: Path) -> None:
         found = list(reading_differences("", wanted, written.read(ref=name), None))
         if found:
             raise Broken("rows", f"{name}: {found}", differences=found)
-    no_findings("as after the other order", validate(location, Level.ROWS, Local(), Snapshots("all")).findings)
+    check_no_findings("as after the other order", validate(location, Level.ROWS, Local(), Snapshots("all")).findings)
 
 
 @settings(max_examples=25)

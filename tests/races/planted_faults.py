@@ -56,21 +56,21 @@ def uuid_not_compared(patch: Any) -> None:
 
 
 def no_check_on_swap(patch: Any) -> None:
-    def swapped(self: Any, writer: int, expected: Any, new: str) -> Any:
+    def swap(self: Any, writer: int, expected: Any, new: str) -> Any:
         placed = Placed(new, new, writer)
         return attrs.evolve(self, history=(*self.history, placed)), Swap.DONE
 
-    patch.setattr(state.SharedState, "swapped", swapped)
+    patch.setattr(state.SharedState, "swap", swap)
 
 
 def rename_overwrites(patch: Any) -> None:
-    def swapped(self: Any, writer: int, expected: Any, new: str) -> Any:
+    def swap(self: Any, writer: int, expected: Any, new: str) -> Any:
         target = tables.next_version(expected, new)
         files = dict(self.files)
         files[target] = files.pop(new)
         return attrs.evolve(self, history=(*self.history, Placed(target, new, writer)), files=files), Swap.DONE
 
-    patch.setattr(state.SharedState, "swapped", swapped)
+    patch.setattr(state.SharedState, "swap", swap)
 
 
 def _swap_once(verdict: dict[Swap, Any]) -> Plant:

@@ -116,14 +116,14 @@ def test_old_metadata_is_deleted_under_the_feet_of_nobody(table: TableKind) -> N
 
 
 def test_the_free_name_of_a_deleted_version_is_not_taken_for_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
-    def swapped(self: SharedState, writer: int, expected: str | None, new: str) -> tuple[SharedState, Swap]:
+    def swap(self: SharedState, writer: int, expected: str | None, new: str) -> tuple[SharedState, Swap]:
         target = next_version(expected, new)
         if target in self.files:
             return self, Swap.REFUSED
         files = {target if path == new else path: content for path, content in self.files.items()}
         return evolve(self, history=(*self.history, Placed(target, new, writer)), files=files), Swap.DONE
 
-    monkeypatch.setattr(SharedState, "swapped", swapped)
+    monkeypatch.setattr(SharedState, "swap", swap)
     names = ("fast-append", "properties", "delete-file")
     found = _cleaning(suites.TABLES["file-system"], names, (Fault.STALE,)).explore().found
     assert found

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance.cli import main
-from conformance.core.terminal_sanitizer import visible
+from conformance.core.terminal_sanitizer import escape_controls
 from conformance.interop.cells import Matrix, Participant
 from conformance.reports import (
     KINDS,
@@ -234,7 +234,7 @@ def _outside_of_code(line: str) -> list[str]:
 
 
 def test_control_characters_are_shown_on_the_terminal(run: Run) -> None:
-    shown = visible(terminal.render(run))
+    shown = escape_controls(terminal.render(run))
     assert not set(shown) & set(map(chr, (*range(9), *range(11, 32), 127, 0x9B, 0x202E)))
     assert "\\x1b]0;title\\x07" in shown
     assert shown == terminal.render(run)
@@ -253,7 +253,7 @@ def test_control_characters_are_shown_on_the_terminal(run: Run) -> None:
     ],
 )
 def test_colours_and_progress_stay_and_nothing_else(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert escape_controls(text) == shown
 
 
 def test_a_name_of_a_file_does_nothing_to_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

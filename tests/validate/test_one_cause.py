@@ -251,7 +251,7 @@ def test_a_finding_whose_cause_is_not_selected_is_reported(chosen: str, tmp_path
     bench.data.listed["min_sequence_number"] += 1
     report = bench.validate(Level.MANIFESTS, Snapshots("all"))
     select, ignore = ((consequence,), ()) if chosen == "select" else ((), (cause,))
-    selected, accepted = finding_filter(select, ignore, "error", None).applied(report)
+    selected, accepted = finding_filter(select, ignore, "error", None).apply(report)
     assert consequence not in {one.check for one in report.findings}
     assert consequence in {one.check for one in selected.findings}
     assert cause not in {one.check for one in selected.findings}

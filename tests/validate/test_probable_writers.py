@@ -13,7 +13,7 @@ import pytest
 from conformance.runner.adapter_interface import Ok, Request
 from conformance.runner.targets import make_limits, target
 from conformance.validator.context import Level
-from conformance.validator.fingerprints import WriterMarks, suspect
+from conformance.validator.fingerprints import WriterMarks, find_probable_writer
 from conformance.validator.local import Local
 from conformance.validator.run import validate
 from spec_ref.checks.findings import Severity
@@ -151,4 +151,4 @@ def test_libraries_are_recognised_by_their_manifests(codec: str, default: bool, 
         "avro.codec": codec,
         **dict.fromkeys(("format-version", "partition-spec", "partition-spec-id", "schema", "schema-id"), ""),
     }
-    assert suspect(WriterMarks(manifest_header=header)) == name
+    assert find_probable_writer(WriterMarks(manifest_header=header)) == name

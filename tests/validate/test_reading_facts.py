@@ -17,7 +17,7 @@ from conformance.validator import tolerated
 from conformance.validator.advice import advice
 from conformance.validator.context import Level
 from conformance.validator.finding import with_severity
-from conformance.validator.fingerprints import WriterMarks, suspect
+from conformance.validator.fingerprints import WriterMarks, find_probable_writer
 from conformance.validator.local import Local
 from conformance.validator.readability import Fact, adapters, engines, facts, readers
 from conformance.validator.run import validate
@@ -179,11 +179,11 @@ def test_what_writers_of_parquet_choose_is_tolerated_and_nothing_else_of_the_sam
     ],
 )
 def test_writers_are_suspected_by_what_they_leave(evidence: WriterMarks, writer: str) -> None:
-    assert writer in (suspect(evidence) or "")
+    assert writer in (find_probable_writer(evidence) or "")
 
 
 def test_nobody_is_suspected_without_evidence() -> None:
-    assert suspect(WriterMarks()) is None
+    assert find_probable_writer(WriterMarks()) is None
 
 
 def test_a_tally_does_not_depend_on_order_or_grouping() -> None:

@@ -199,7 +199,7 @@ def test_nothing_changes_when_every_message_is_reworded(
     )
     known = tmp_path / "known.json"
     known.write_text(rendering.as_json([ValidationResult("file:/t", plain)]), encoding="utf-8")
-    left, accepted = finding_filter((), (), "error", known).applied(other)
+    left, accepted = finding_filter((), (), "error", known).apply(other)
     assert (left.findings, len(accepted)) == ((), len(plain.findings))
 
 
@@ -218,7 +218,7 @@ def test_messages_do_not_part_what_one_check_finds(reworded: random.Random) -> N
 
 def accepted(findings: list[Finding], *select: str, ignore: tuple[str, ...] = ()) -> list[str]:
     report = TableReport("file:/t", "file:/t/m", Level.FILES, tuple(findings), tuple(findings))
-    found, _ = finding_filter(select, ignore, "error", None).applied(report)
+    found, _ = finding_filter(select, ignore, "error", None).apply(report)
     return [one.check for one in found.findings]
 
 
@@ -277,7 +277,7 @@ def test_a_baseline_of_the_version_before_is_still_one(tmp_path: Path) -> None:
     for count, left in ((2, 0), (3, 1)):
         found = Tally([*places[:count], other]).findings()
         report = TableReport("file:/t", "file:/t/m", Level.FILES, found, found)
-        reported, _ = finding_filter((), (), "error", known).applied(report)
+        reported, _ = finding_filter((), (), "error", known).apply(report)
         assert [one.check for one in reported.findings if one.violation.aspect == "mismatch"] == (
             ["data-file-record-count-mismatch"] * left
         )

@@ -32,7 +32,7 @@ from conformance.validator import (
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Unreadable, validate
-from conformance.validator.stall_timeout import Stalled, alive, has_abandoned_thread, within
+from conformance.validator.stall_timeout import Stalled, has_abandoned_thread, report_alive, run_with_stall_timeout
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from tools.grid.workbench import Workbench
@@ -85,11 +85,11 @@ def never(module: Any, name: str, ending: str, monkeypatch: pytest.MonkeyPatch) 
 
     def patient(seconds: float, location: str, work: Callable[[], Any]) -> Any:
         assert seconds == SECONDS
-        return within(seconds if location.endswith(ending) else 300, location, work)
+        return run_with_stall_timeout(seconds if location.endswith(ending) else 300, location, work)
 
     monkeypatch.setattr(module, name, waits)
     for one in (files, manifest_lists, manifests, partition_statistics, table_root, run):
-        monkeypatch.setattr(one, "within", patient)
+        monkeypatch.setattr(one, "run_with_stall_timeout", patient)
 
 
 @pytest.mark.parametrize(
@@ -156,22 +156,22 @@ def test_work_is_given_up_only_without_a_sign_of_life() -> None:
     def steps() -> int:
         for _ in range(6):
             time.sleep(0.4)
-            alive()
+            report_alive()
         return 7
 
-    assert within(2, "f", steps) == 7
+    assert run_with_stall_timeout(2, "f", steps) == 7
     with pytest.raises(Stalled, match=r"f: nothing was read for 0\.1 seconds"):
-        within(0.1, "f", LET_GO.wait)
+        run_with_stall_timeout(0.1, "f", LET_GO.wait)
     with pytest.raises(ValueError, match="as it was"):
-        within(300, "f", lambda: int("as it was"))
+        run_with_stall_timeout(300, "f", lambda: int("as it was"))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX systems only")
 def test_a_forked_process_reads_files_in_a_thread_of_its_own() -> None:
-    assert within(300, "f", lambda: 1) == 1
+    assert run_with_stall_timeout(300, "f", lambda: 1) == 1
     child = os.fork()
     if not child:
-        os._exit(within(60, "f", lambda: 7))
+        os._exit(run_with_stall_timeout(60, "f", lambda: 7))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 

@@ -102,9 +102,9 @@ def usage(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
 
 def _vector_file() -> Callable[[bytes], object]:
     from conformance import vectors
-    from conformance.vectors.golden_places import named_place
+    from conformance.vectors.golden_places import named_location
 
-    golden = named_place(vectors.shipped())
+    golden = named_location(vectors.shipped())
     return usage(lambda data: list(vectors._load_file(_Given(data), golden)))  # type: ignore[arg-type]
 
 

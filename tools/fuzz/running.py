@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 
-from conformance.properties.shrinking import smallest
+from conformance.properties.shrinking import find_smallest
 from tools.forked_process import DONE, run_forked
 from tools.fuzz.target import Refusal, Target
 
@@ -138,7 +138,7 @@ class Attempts:
         def fails(less: bytes) -> bool:
             return key(problem(self.read, less, self.watch) or "") == error
 
-        return smallest(data, fails, Cuts(len(data) // 2, time.process_time() + seconds), sys.maxsize)
+        return find_smallest(data, fails, Cuts(len(data) // 2, time.process_time() + seconds), sys.maxsize)
 
     def is_over(self, seconds: float) -> bool:
         """Whether the time is over, or there are enough findings."""

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from conformance.properties.script_shrinking import smaller_or_refused
-from conformance.properties.shrinking import smallest
+from conformance.properties.shrinking import find_smallest
 from spec_ref.core.json_types import Json
 from tools.entry_point import run_without_parser
 from tools.forked_process import BROKEN, DONE, HANGS, run_forked
@@ -140,7 +140,7 @@ def _smaller(script: Json, kind: str) -> list[Json]:
         found.append(candidate)
         return True
 
-    smallest(script, fails, smaller_or_refused, SMALLER_TRIES)
+    find_smallest(script, fails, smaller_or_refused, SMALLER_TRIES)
     return found
 
 

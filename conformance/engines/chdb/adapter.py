@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_dialects import Dialect, text
+from conformance.adapter_sdk.sql_dialects import Dialect, string_literal
 from conformance.adapter_sdk.sql_predicates import select_statement
 
 DIALECT = Dialect(
@@ -53,8 +53,8 @@ BUGS = ("LOGICAL_ERROR",)
 
 def _read(args: Arguments) -> object:
     """Run a ``SELECT`` from ``icebergLocal``."""
-    table_requests.only(args, "icebergLocal", "snapshot", "timestamp_ms")
-    table_requests.without_metadata_columns(args, "icebergLocal")
+    table_requests.check_snapshot_selection(args, "icebergLocal", "snapshot", "timestamp_ms")
+    table_requests.check_metadata_columns(args, "icebergLocal")
     query = select_statement(args, _source(args["table"]), DIALECT, lambda: table_requests.columns(args))
     settings = dict(SETTINGS)
     if "snapshot" in args:
@@ -70,7 +70,8 @@ def _source(location: str) -> str:
     path = table_requests.local_path(location)
     folder = os.path.dirname(os.path.dirname(path))
     file = os.path.relpath(path, folder)
-    return f"icebergLocal({text(folder, DIALECT)}, SETTINGS iceberg_metadata_file_path = {text(file, DIALECT)})"
+    folder, file = string_literal(folder, DIALECT), string_literal(file, DIALECT)
+    return f"icebergLocal({folder}, SETTINGS iceberg_metadata_file_path = {file})"
 
 
 def _rows(query: str) -> arrow_rows.Rows:

@@ -15,7 +15,7 @@ from pyiceberg.table import StaticTable
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Leaf, build_predicate, normal
+from conformance.adapter_sdk.sql_predicates import Leaf, build_predicate, push_down_not
 from conformance.engines.pyiceberg.frames_writing import writing
 
 REFUSALS = (ValueError, ValidationError, OSError, daft.exceptions.DaftCoreException)
@@ -41,13 +41,13 @@ def _snapshot(table: StaticTable, args: Arguments) -> dict[str, Any]:
 
 def _read(args: Arguments) -> object:
     """Run ``read_iceberg``, then filter and select columns on the data frame."""
-    table_requests.without_metadata_columns(args, "read_iceberg")
+    table_requests.check_metadata_columns(args, "read_iceberg")
     names = args.get("select")
     try:
         table = StaticTable.from_metadata(args["table"])
         frame = daft.read_iceberg(table, **_snapshot(table, args))
         if "filter" in args:
-            made = build_predicate(normal(args["filter"], table_requests.columns(args)), _leaf)
+            made = build_predicate(push_down_not(args["filter"], table_requests.columns(args)), _leaf)
             frame = frame.where(daft.lit(made) if isinstance(made, bool) else made)
         rows = (frame if names is None else frame.select(*names)).to_arrow()
     except NotImplementedError as error:

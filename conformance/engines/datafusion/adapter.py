@@ -39,8 +39,8 @@ UNSUPPORTED_MESSAGES = ("FeatureUnsupported", "This feature is not implemented",
 
 def _read(args: Arguments) -> object:
     """Run a ``SELECT`` from the table in DataFusion."""
-    table_requests.only(args, "IcebergDataFusionTable")
-    table_requests.without_metadata_columns(args, "IcebergDataFusionTable")
+    table_requests.check_snapshot_selection(args, "IcebergDataFusionTable")
+    table_requests.check_metadata_columns(args, "IcebergDataFusionTable")
     query = select_statement(args, "t", DIALECT, lambda: table_requests.columns(args))
     try:
         context = SessionContext()

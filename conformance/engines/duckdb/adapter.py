@@ -15,7 +15,7 @@ import duckdb
 
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_dialects import Dialect, text
+from conformance.adapter_sdk.sql_dialects import Dialect, string_literal
 from conformance.adapter_sdk.sql_predicates import select_statement
 
 EXTENSIONS = ("icu", "avro", "iceberg")
@@ -54,7 +54,7 @@ def connect() -> duckdb.DuckDBPyConnection:
     for name in EXTENSIONS:
         package = Path(str(import_module(f"duckdb_extension_{name}").__file__)).parent
         (extension,) = package.glob(f"extensions/*/{name}.duckdb_extension")
-        connection.execute(f"LOAD {text(str(extension), DIALECT)}")
+        connection.execute(f"LOAD {string_literal(str(extension), DIALECT)}")
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 
@@ -67,7 +67,7 @@ class Reader:
 
     def read(self, args: Arguments) -> object:
         """Run a ``SELECT`` from ``iceberg_scan``."""
-        table_requests.only(args, "iceberg_scan", "snapshot", "timestamp_ms")
+        table_requests.check_snapshot_selection(args, "iceberg_scan", "snapshot", "timestamp_ms")
         source = f"iceberg_scan({_source(args)})"
         query = select_statement(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
         return arrow_rows.answer(self._rows(query), args["types"], args.get("select"))
@@ -86,7 +86,7 @@ class Reader:
 
 def _source(args: Arguments) -> str:
     """Return the arguments of ``iceberg_scan`` in SQL."""
-    given = text(args["table"], DIALECT)
+    given = string_literal(args["table"], DIALECT)
     if "snapshot" in args:
         given += f", snapshot_from_id := {int(args['snapshot'])}"
     if "timestamp_ms" in args:

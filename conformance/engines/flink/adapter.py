@@ -39,7 +39,7 @@ class Reader:
 
     def read(self, args: Arguments) -> Json:
         """Run a ``SELECT``, with the connector's options that select a snapshot."""
-        table_requests.without_metadata_columns(args, "Flink")
+        table_requests.check_metadata_columns(args, "Flink")
         if not os.path.isfile(table_requests.local_path(args["table"])):
             raise Invalid(f"{args['table']}: no such metadata file")
         names = args.get("select") or list(args["types"])

@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Invalid, Unsupported
-from conformance.adapter_sdk.sql_dialects import Dialect, text
+from conformance.adapter_sdk.sql_dialects import Dialect, string_literal
 from spec_ref.core.json_types import Json
 
 PROGRAM = "conformance.flink.Program"
@@ -229,7 +229,9 @@ def full_name(table: str) -> str:
 
 def hint(options: dict[str, str]) -> str:
     """Return the SQL hint with options for one statement, which follows the name of a table."""
-    listed = ", ".join(f"{text(key, DIALECT)}={text(value, DIALECT)}" for key, value in options.items())
+    listed = ", ".join(
+        f"{string_literal(key, DIALECT)}={string_literal(value, DIALECT)}" for key, value in options.items()
+    )
     return f" /*+ OPTIONS({listed}) */" if options else ""
 
 

@@ -17,7 +17,7 @@ from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import script_steps, table_requests
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
-from conformance.adapter_sdk.sql_dialects import identifier, literal, sql_type, text
+from conformance.adapter_sdk.sql_dialects import identifier, literal, sql_type, string_literal
 from conformance.engines.flink.flink_sql import DIALECT, Flink, full_name, hint
 from spec_ref.core.json_types import Json
 
@@ -132,7 +132,7 @@ class FlinkWriter:
         if given := operation.get("set"):
             self._run(f"ALTER TABLE {self._table} SET ({_pairs(given)})")
         if removed := operation.get("remove"):
-            self._run(f"ALTER TABLE {self._table} RESET ({', '.join(text(key, DIALECT) for key in removed)})")
+            self._run(f"ALTER TABLE {self._table} RESET ({', '.join(string_literal(key, DIALECT) for key in removed)})")
 
     def rollback(self, operation: Json) -> None:
         self.properties({"set": {"current-snapshot-id": str(operation["snapshot"])}})
@@ -260,7 +260,7 @@ def _inner_types(type_: Json) -> list[tuple[Json, bool]]:
 def _column(field: Json) -> str:
     if field.get("initial-default") is not None or field.get("write-default") is not None:
         raise Unsupported("Flink's SQL has no default values")
-    comment = f" COMMENT {text(field['doc'], DIALECT)}" if field.get("doc") else ""
+    comment = f" COMMENT {string_literal(field['doc'], DIALECT)}" if field.get("doc") else ""
     null = " NOT NULL" if field.get("required") else ""
     return f"{identifier((field['name'],), DIALECT)} {sql_type(field['type'], DIALECT)}{null}{comment}"
 
@@ -270,7 +270,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _pairs(properties: dict[str, str]) -> str:
-    return ", ".join(f"{text(key, DIALECT)}={text(value, DIALECT)}" for key, value in properties.items())
+    return ", ".join(
+        f"{string_literal(key, DIALECT)}={string_literal(value, DIALECT)}" for key, value in properties.items()
+    )
 
 
 def operations(flink: Flink) -> dict[str, Callable[[Arguments], object]]:

@@ -21,7 +21,7 @@ from pyiceberg.table import StaticTable
 from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
-from conformance.adapter_sdk.sql_predicates import Leaf, build_predicate, normal
+from conformance.adapter_sdk.sql_predicates import Leaf, build_predicate, push_down_not
 from conformance.engines.pyiceberg.expressions import PREDICATES
 from conformance.engines.pyiceberg.frames_writing import writing
 
@@ -67,13 +67,13 @@ def _judged() -> Iterator[None]:
 
 def _read(args: Arguments) -> object:
     """Run ``scan_iceberg``, then filter and select columns on the lazy frame."""
-    table_requests.without_metadata_columns(args, "scan_iceberg")
+    table_requests.check_metadata_columns(args, "scan_iceberg")
     names = args.get("select")
     with _judged():
         table = StaticTable.from_metadata(args["table"])
         frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
         if "filter" in args:
-            frame = frame.filter(build_predicate(normal(args["filter"], table_requests.columns(args)), _leaf))
+            frame = frame.filter(build_predicate(push_down_not(args["filter"], table_requests.columns(args)), _leaf))
         rows = (frame if names is None else frame.select(names)).collect()
     return arrow_rows.answer(rows.to_arrow(), args["types"], names)
 
@@ -86,7 +86,7 @@ def _plan(args: Arguments) -> object:
             return {"files": []}  # then scan_iceberg plans nothing
         row_filter = None
         if "filter" in args:
-            made = normal(args["filter"], table_requests.columns(args))
+            made = push_down_not(args["filter"], table_requests.columns(args))
             frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
             frame.filter(build_predicate(made, _leaf)).collect_schema()  # it refuses columns that do not exist
             row_filter = build_predicate(made, _planned)

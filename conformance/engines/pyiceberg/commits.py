@@ -80,7 +80,7 @@ def replay(args: Arguments) -> object:
 
         first = catalog()
         first.create_namespace("races")
-        metadata = race_logs.given_metadata(args)
+        metadata = race_logs.initial_metadata(args)
         if metadata is None:
             properties["format-version"] = str(version)
             first.create_table(TABLE, _schema(args), partition_spec=_partitioned(args), properties=properties)
@@ -91,7 +91,7 @@ def replay(args: Arguments) -> object:
             first.register_table(TABLE, file_location(begun))
         snapshots = race_logs.snapshot_ids(metadata)
         try:
-            return race_logs.replayed(
+            return race_logs.replay_commits(
                 args,
                 lambda: Writer(args, catalog(), snapshots),
                 lambda: _to_form(first.load_table(TABLE), snapshots),

@@ -27,7 +27,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
 from conformance.adapter_sdk import lenient_values as native
-from conformance.adapter_sdk.predicates import older_form
+from conformance.adapter_sdk.predicates import to_legacy_form
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported
 
 PREDICATES: dict[str, Any] = {
@@ -67,7 +67,7 @@ def _predicate(args: Arguments, schema: Schema) -> Any:
     fields = args["schema"]["fields"]
     types = {field["name"]: native.kind(field["type"]) for field in fields}
     try:
-        predicate = _built(older_form(args["predicate"], fields), types)
+        predicate = _built(to_legacy_form(args["predicate"], fields), types)
         bind(schema, predicate, case_sensitive=True)
     except TypeError as error:
         raise Invalid(str(error)) from None

@@ -24,8 +24,8 @@ from pyiceberg.types import ListType, MapType, StructType
 from conformance.adapter_sdk.metadata_builders import (
     TABLE_MEMBERS,
     evolving_table,
-    selected,
-    sibling,
+    select_members,
+    sibling_name,
     with_placeholder_ids,
 )
 from conformance.adapter_sdk.serve import Arguments, Unsupported
@@ -70,11 +70,11 @@ def _upgraded(metadata: Any, version: int) -> Any:
 
 
 def _read(args: Arguments) -> JsonObject:
-    return selected(args, canonical(parsed(args["metadata"])))
+    return select_members(args, canonical(parsed(args["metadata"])))
 
 
 def _upgrade(args: Arguments) -> JsonObject:
-    return selected(args, canonical(_upgraded(parsed(args["metadata"]), args["format_version"])))
+    return select_members(args, canonical(_upgraded(parsed(args["metadata"]), args["format_version"])))
 
 
 def _write(args: Arguments) -> JsonObject:
@@ -82,7 +82,7 @@ def _write(args: Arguments) -> JsonObject:
     if args["format_version"] not in WRITTEN_VERSIONS:
         raise Unsupported(f"PyIceberg does not write metadata of v{args['format_version']}")
     document: JsonObject = json.loads(_upgraded(metadata, args["format_version"]).model_dump_json())
-    return selected(args, document)
+    return select_members(args, document)
 
 
 def _evolve_schema(args: Arguments, engine_type: Callable[[Any], Any]) -> JsonObject:
@@ -126,7 +126,7 @@ def change_column(update: Any, schema: Any, change: Arguments, engine_type: Call
         case "move" if change["after"] is None:
             update.move_first(path)
         case "move":
-            update.move_after(path, tuple(sibling(change["name"], change["after"]).split(".")))
+            update.move_after(path, tuple(sibling_name(change["name"], change["after"]).split(".")))
         case _:
             update.set_default_value(path, _default(schema.find_field(change["name"]).field_type, change["default"]))
 

@@ -74,7 +74,7 @@ class Reader:
 
     def read(self, args: Arguments) -> object:
         """Read rows with ``spark.read.format("iceberg")``."""
-        table_requests.without_metadata_columns(args, "Sail")
+        table_requests.check_metadata_columns(args, "Sail")
         names = args.get("select")
         condition = None
         if "filter" in args:

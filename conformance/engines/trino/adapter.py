@@ -15,7 +15,7 @@ from typing import Any
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import script_steps, table_requests
 from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
-from conformance.adapter_sdk.sql_dialects import primitive_sql, text
+from conformance.adapter_sdk.sql_dialects import primitive_sql, string_literal
 from conformance.adapter_sdk.sql_predicates import select_statement
 from conformance.engines.trino.server import LACKING, Server, started
 from conformance.engines.trino.sql import DIALECT
@@ -47,7 +47,7 @@ class Reader:
 
     def read(self, args: Arguments) -> object:
         """Run a ``SELECT`` from a registered table."""
-        table_requests.without_metadata_columns(args, "Trino", tuple(METADATA_COLUMNS))
+        table_requests.check_metadata_columns(args, "Trino", tuple(METADATA_COLUMNS))
         source = f'"{self._registry.name(args["table"])}"{_time(args)}'
         query = select_statement(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
         found, rows = self._server.run(query)
@@ -93,7 +93,7 @@ def _time(args: Arguments) -> str:
     if "snapshot" in args:
         return f" FOR VERSION AS OF BIGINT '{int(args['snapshot'])}'"
     if "ref" in args:
-        return f" FOR VERSION AS OF {text(args['ref'], DIALECT)}"
+        return f" FOR VERSION AS OF {string_literal(args['ref'], DIALECT)}"
     if "timestamp_ms" in args:
         moment = native.write("timestamptz", args["timestamp_ms"] * 1000).replace("T", " ")
         return f" FOR TIMESTAMP AS OF CAST('{moment}' AS TIMESTAMP(3) WITH TIME ZONE)"

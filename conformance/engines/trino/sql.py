@@ -60,7 +60,7 @@ DIALECT = Dialect(
 )
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Return the quoted name of a column or table.
 
     Raises:
@@ -88,7 +88,7 @@ def _check_parts(type_: Json) -> None:
             if any(field.get("required") for field in fields):
                 raise Unsupported("Trino has no required fields inside of a column")
             for field in fields:
-                quoted(field["name"])
+                quote_identifier(field["name"])
                 _check_parts(field["type"])
         case {"type": "list"}:
             if type_.get("element-required"):

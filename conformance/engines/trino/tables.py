@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.serve import Unsupported
-from conformance.adapter_sdk.sql_dialects import text
+from conformance.adapter_sdk.sql_dialects import string_literal
 from conformance.engines.trino.server import SCHEMA, Server
 from conformance.engines.trino.sql import DIALECT
 
@@ -46,7 +46,8 @@ class Registry:
         name = self.new_name()
         self._server.run(
             f"CALL system.register_table(schema_name => '{SCHEMA}', table_name => '{name}', "
-            f"table_location => {text(place, DIALECT)}, metadata_file_name => {text(given.name, DIALECT)})"
+            f"table_location => {string_literal(place, DIALECT)}, "
+            f"metadata_file_name => {string_literal(given.name, DIALECT)})"
         )
         return name
 

@@ -11,10 +11,10 @@ from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk import table_requests
 from conformance.adapter_sdk.script_steps import MAIN, same_columns
 from conformance.adapter_sdk.serve import Invalid, Unsupported
-from conformance.adapter_sdk.sql_dialects import identifier, text
+from conformance.adapter_sdk.sql_dialects import identifier, string_literal
 from conformance.adapter_sdk.sql_predicates import predicate_sql
 from conformance.engines.trino.server import Server
-from conformance.engines.trino.sql import DIALECT, literal, quoted, sql_type
+from conformance.engines.trino.sql import DIALECT, literal, quote_identifier, sql_type
 from conformance.engines.trino.tables import Registry
 from spec_ref.core.json_types import Json
 
@@ -82,7 +82,7 @@ class TrinoWriter:
     def _target(self, operation: Json) -> str:
         if operation.get("branch", MAIN) != MAIN:
             raise Unsupported("Trino's connector has no branches to write to")
-        return quoted(self._name)
+        return quote_identifier(self._name)
 
     # The table
 
@@ -93,8 +93,8 @@ class TrinoWriter:
         properties = dict(operation.get("properties", {}))
         settings = {
             "format_version": str(operation["format_version"]),
-            "location": text(str(self._location), DIALECT),
-            "format": text(_format(properties), DIALECT),
+            "location": string_literal(str(self._location), DIALECT),
+            "format": string_literal(_format(properties), DIALECT),
             **_target_size(properties, self._server.version),
         }
         if operation.get("partition"):
@@ -104,11 +104,11 @@ class TrinoWriter:
         if properties:
             settings["extra_properties"] = _pairs(properties)
         listed = ", ".join(f"{key} = {value}" for key, value in settings.items())
-        self._run(f"CREATE TABLE {quoted(name)} ({columns}) WITH ({listed})")
+        self._run(f"CREATE TABLE {quote_identifier(name)} ({columns}) WITH ({listed})")
         self._name = name
 
     def _set(self, name: str, value: str) -> None:
-        self._run(f"ALTER TABLE {quoted(self._name)} SET PROPERTIES {name} = {value}")
+        self._run(f"ALTER TABLE {quote_identifier(self._name)} SET PROPERTIES {name} = {value}")
 
     def alter_schema(self, operation: Json) -> None:
         for change in operation["changes"]:
@@ -116,7 +116,7 @@ class TrinoWriter:
             if "type" in change:
                 _check_types(change["type"], self._document()["format-version"])
             _check_path(fields, f"{change['parent']}.{change['name']}" if change.get("parent") else change["name"])
-            self._run(f"ALTER TABLE {quoted(self._name)} {_change(change, fields)}")
+            self._run(f"ALTER TABLE {quote_identifier(self._name)} {_change(change, fields)}")
 
     def alter_spec(self, operation: Json) -> None:
         for change in operation["changes"]:
@@ -159,7 +159,7 @@ class TrinoWriter:
         if operation.get("remove"):
             raise Unsupported("Trino does not remove properties")
         if "write.format.default" in given:
-            self._set("format", text(_format(given), DIALECT))
+            self._set("format", string_literal(_format(given), DIALECT))
         for name, value in _target_size(given, self._server.version).items():
             self._set(name, value)
         if given:
@@ -184,7 +184,7 @@ class TrinoWriter:
         fields = self._fields()
         types = {field["name"]: field["type"] for field in fields}
         assigned = ", ".join(
-            f"{quoted(name)} = {literal(types[name], value)}" for name, value in operation["set"].items()
+            f"{quote_identifier(name)} = {literal(types[name], value)}" for name, value in operation["set"].items()
         )
         condition = predicate_sql(operation["filter"], fields, DIALECT)
         self._run(f"UPDATE {self._target(operation)} SET {assigned} WHERE {condition}")
@@ -194,12 +194,12 @@ class TrinoWriter:
         if not rows:
             return
         names = same_columns(rows)
-        matches = " AND ".join(f"t.{quoted(name)} = s.{quoted(name)}" for name in operation["on"])
+        matches = " AND ".join(f"t.{quote_identifier(name)} = s.{quote_identifier(name)}" for name in operation["on"])
         others = [name for name in names if name not in operation["on"]]
-        assigned = ", ".join(f"{quoted(name)} = s.{quoted(name)}" for name in others)
+        assigned = ", ".join(f"{quote_identifier(name)} = s.{quote_identifier(name)}" for name in others)
         update = f"WHEN MATCHED THEN UPDATE SET {assigned} " if others else ""
         source = f"(VALUES {_values(rows, names, fields)}) AS s ({_names(names)})"
-        given = ", ".join(f"s.{quoted(name)}" for name in names)
+        given = ", ".join(f"s.{quote_identifier(name)}" for name in names)
         insert = f"WHEN NOT MATCHED THEN INSERT ({_names(names)}) VALUES ({given})"
         self._run(f"MERGE INTO {self._target(operation)} AS t USING {source} ON {matches} {update}{insert}")
 
@@ -207,13 +207,15 @@ class TrinoWriter:
         self._run(f"ALTER TABLE {self._target(operation)} EXECUTE optimize(file_size_threshold => '1GB')")
 
     def rewrite_manifests(self, _: Json) -> None:
-        self._run(f"ALTER TABLE {quoted(self._name)} EXECUTE optimize_manifests")
+        self._run(f"ALTER TABLE {quote_identifier(self._name)} EXECUTE optimize_manifests")
 
     def rollback(self, operation: Json) -> None:
-        self._run(f"ALTER TABLE {quoted(self._name)} EXECUTE rollback_to_snapshot({int(operation['snapshot'])})")
+        self._run(
+            f"ALTER TABLE {quote_identifier(self._name)} EXECUTE rollback_to_snapshot({int(operation['snapshot'])})"
+        )
 
     def expire(self, _: Json) -> None:
-        self._run(f"ALTER TABLE {quoted(self._name)} EXECUTE expire_snapshots(retention_threshold => '0s')")
+        self._run(f"ALTER TABLE {quote_identifier(self._name)} EXECUTE expire_snapshots(retention_threshold => '0s')")
 
 
 def _column(field: Json) -> str:
@@ -222,7 +224,7 @@ def _column(field: Json) -> str:
     given = _default(field["type"], default)
     if field.get("initial-default") is not None and field.get("initial-default") != default:
         raise Unsupported("Trino has only one default for a column")
-    return f"{quoted(field['name'])} {sql_type(field['type'])}{given}{required}"
+    return f"{quote_identifier(field['name'])} {sql_type(field['type'])}{given}{required}"
 
 
 def _target_size(properties: dict[str, str], release: str) -> dict[str, str]:
@@ -234,7 +236,7 @@ def _target_size(properties: dict[str, str], release: str) -> dict[str, str]:
     wanted = properties.pop(TARGET_SIZE, None)
     if wanted is not None and release == "476":
         raise Unsupported("Trino 476 has no target size of files for a table, only for a session")
-    return {} if wanted is None else {"target_max_file_size": text(f"{wanted}B", DIALECT)}
+    return {} if wanted is None else {"target_max_file_size": string_literal(f"{wanted}B", DIALECT)}
 
 
 def _format(properties: dict[str, str]) -> str:
@@ -268,7 +270,7 @@ def _partition_field(part: Json) -> str:
 
 def _partition(source: str, transform: str) -> str:
     word, _, width = transform.removesuffix("]").partition("[")
-    column = quoted(source)
+    column = quote_identifier(source)
     if word == "identity":
         return column
     if width:
@@ -314,7 +316,7 @@ def _sorted(part: Json) -> str:
         raise Unsupported("Trino sorts by columns, not by transforms of columns")
     direction = part.get("direction", "asc").upper()
     nulls = part.get("null_order", "nulls-first").replace("-", " ").upper()
-    return f"{quoted(part['source'])} {direction} {nulls}"
+    return f"{quote_identifier(part['source'])} {direction} {nulls}"
 
 
 def _check_path(fields: list[Json], path: str) -> None:
@@ -339,7 +341,7 @@ def _change(change: Json, fields: list[Json]) -> str:
         case "drop":
             return f"DROP COLUMN {column}"
         case "rename":
-            return f"RENAME COLUMN {column} TO {quoted(change['to'])}"
+            return f"RENAME COLUMN {column} TO {quote_identifier(change['to'])}"
         case "promote":
             return f"ALTER COLUMN {column} SET DATA TYPE {sql_type(change['type'])}"
         case "optional" if PLAIN.fullmatch(path):  # Trino 483 looks for a column with the quotes in its name
@@ -369,7 +371,7 @@ def _default(type_: Json, value: Json) -> str:
 
 
 def _texts(items: Iterable[str]) -> str:
-    return f"ARRAY[{', '.join(text(item, DIALECT) for item in items)}]"
+    return f"ARRAY[{', '.join(string_literal(item, DIALECT) for item in items)}]"
 
 
 def _pairs(properties: dict[str, str]) -> str:
@@ -377,7 +379,7 @@ def _pairs(properties: dict[str, str]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return ", ".join(map(quoted, names))
+    return ", ".join(map(quote_identifier, names))
 
 
 def _values(rows: list[Json], names: list[str], fields: dict[str, Json]) -> str:

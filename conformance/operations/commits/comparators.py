@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.operations.comparison import Comparator, unordered
+from conformance.operations.comparison import Comparator, unordered_comparator
 
 COMPARATORS: dict[str, Comparator] = {
-    "commit.replay": unordered(),
+    "commit.replay": unordered_comparator(),
 }
 """The comparator of each operation."""

@@ -328,7 +328,7 @@ def _table(args: Arguments) -> TableMetadata:
 
 def replay_log(args: Arguments) -> object:
     """Replay a log of commits with the reference."""
-    given = race_logs.given_metadata(args)
+    given = race_logs.initial_metadata(args)
     store = MemoryStore()
     runner = MemoryRunner(store, Path(args["table"]).parent if given else None)
     snapshots = race_logs.snapshot_ids(given)
@@ -339,7 +339,7 @@ def replay_log(args: Arguments) -> object:
         assert base is not None
         return describe_table(base.metadata, runner, snapshots)
 
-    return race_logs.replayed(args, lambda: ReferenceCommitter(args, runner, store, snapshots), now)
+    return race_logs.replay_commits(args, lambda: ReferenceCommitter(args, runner, store, snapshots), now)
 
 
 def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:

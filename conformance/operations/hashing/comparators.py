@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.operations.comparison import Comparator, exact
+from conformance.operations.comparison import Comparator, compare_exact
 
 COMPARATORS: dict[str, Comparator] = {
-    "hash": exact,
+    "hash": compare_exact,
 }
 """The comparator of each operation."""

@@ -18,7 +18,7 @@ from conformance.operations.comparison import (
     Differences,
     Undecodable,
     json_differences,
-    unordered,
+    unordered_comparator,
 )
 from spec_ref.core.errors import SpecError
 
@@ -211,9 +211,9 @@ def _list(args: Form, data: bytes) -> Form:
 COMPARATORS: dict[str, Comparator] = {
     "manifest.read": compare_manifests,
     "manifest.write": written_manifest,
-    "manifest.check": unordered(),
+    "manifest.check": unordered_comparator(),
     "manifest-list.read": manifest_list_form,
     "manifest-list.write": written_manifest_list,
-    "manifest-list.check": unordered(),
+    "manifest-list.check": unordered_comparator(),
 }
 """The comparator of each operation."""

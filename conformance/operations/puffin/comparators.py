@@ -17,7 +17,7 @@ from conformance.operations.comparison import (
     Comparator,
     Differences,
     Undecodable,
-    exact,
+    compare_exact,
     json_differences,
 )
 from spec_ref.core.errors import SpecError
@@ -99,9 +99,9 @@ def _both(read: Callable[[bytes], Form], expected: str, got: str) -> tuple[Form,
 COMPARATORS: dict[str, Comparator] = {
     "puffin.read": puffin_form,
     "puffin.write": puffin_file,
-    "dv.decode": exact,
+    "dv.decode": compare_exact,
     "dv.encode": deletion_vector,
-    "theta.decode": exact,
+    "theta.decode": compare_exact,
     "theta.encode": theta_sketch,
 }
 """The comparator of each operation."""

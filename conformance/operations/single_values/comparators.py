@@ -12,7 +12,7 @@ from conformance.operations.comparison import (
     json_differences,
     same_json,
     type_argument,
-    typed,
+    typed_comparator,
 )
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import BINARY, DOUBLE, FLOAT, FixedType, ListType, MapType, StructType, Type
@@ -55,7 +55,7 @@ def _normal(type_: Type, value: Any) -> Any:
 
 COMPARATORS: dict[str, Comparator] = {
     "single-value.encode": hexadecimal,
-    "single-value.decode": typed(type_argument),
+    "single-value.decode": typed_comparator(type_argument),
     "json-value.encode": json_form,
     "json-value.decode": hexadecimal,
     "json-value.round-trip": json_form,

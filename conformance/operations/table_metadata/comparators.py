@@ -11,7 +11,13 @@ from itertools import islice
 from typing import Any
 
 from conformance.core.json_text import dump_json
-from conformance.operations.comparison import MAX_DIFFERENCES, Comparator, Differences, json_differences, unordered
+from conformance.operations.comparison import (
+    MAX_DIFFERENCES,
+    Comparator,
+    Differences,
+    json_differences,
+    unordered_comparator,
+)
 from conformance.operations.table_metadata.wire import LONGS
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
@@ -219,10 +225,10 @@ COMPARATORS: dict[str, Comparator] = {
     "metadata.read": table_form,
     "metadata.write": compare_table_json,
     "metadata.upgrade": table_form,
-    "metadata.check": unordered(),
+    "metadata.check": unordered_comparator(),
     "schema.evolve": evolved_schema,
     "partition-spec.evolve": evolved_spec,
-    "retention.expire": unordered("snapshots", "refs"),
-    "name-mapping.apply": unordered(),
+    "retention.expire": unordered_comparator("snapshots", "refs"),
+    "name-mapping.apply": unordered_comparator(),
 }
 """The comparator of each operation."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.operations.comparison import Comparator, Form, read_type, typed
+from conformance.operations.comparison import Comparator, Form, read_type, typed_comparator
 from conformance.operations.wire import from_exchange, to_exchange, values_equal
 from spec_ref.data_types.types import DATE, Type
 from spec_ref.partitioning.transforms import parse_transform
@@ -42,6 +42,6 @@ def transform_result(args: dict[str, Any]) -> Type:
 
 
 COMPARATORS: dict[str, Comparator] = {
-    "transform": typed(transform_result, RESULT),
+    "transform": typed_comparator(transform_result, RESULT),
 }
 """The comparator of each operation."""

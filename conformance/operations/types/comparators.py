@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.operations.comparison import Comparator, exact
+from conformance.operations.comparison import Comparator, compare_exact
 
 COMPARATORS: dict[str, Comparator] = {
-    "type.parse": exact,
+    "type.parse": compare_exact,
 }
 """The comparator of each operation."""

@@ -35,7 +35,7 @@ from conformance.races.stress.judge import (
     count_unknown_outcomes,
     judge_journals,
 )
-from conformance.races.stress.table import read_found
+from conformance.races.stress.table import read_final_table
 from conformance.races.stress.writers import Work
 from conformance.table_io.catalogs.servers import KINDS, LOOPBACK, S3, S3_ENVIRONMENT, Running, make_bucket
 from conformance.table_io.stores.opening import check_url
@@ -419,7 +419,7 @@ def _next_kill(settings: Settings, chance: random.Random) -> float:
 
 def _check(location: str, setup: int, operations: list[Any], report: Report) -> None:
     try:
-        found = read_found(location, setup)
+        found = read_final_table(location, setup)
     except (SpecError, NotExamined) as error:
         twice = isinstance(error, SpecError) and error.violation.requirement == FILE_LISTED_TWICE
         report.problems.append(Problem(DOUBLED if twice else INVALID, f"the table cannot be read: {error}"))

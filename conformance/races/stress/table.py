@@ -12,7 +12,7 @@ from conformance.table_io.tables import Table, load_table
 from spec_ref.snapshots.references import MAIN, RefType
 
 
-def read_found(location: str, setup: int) -> FinalTable:
+def read_final_table(location: str, setup: int) -> FinalTable:
     """Read a table.
 
     Args:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.table_io.writing.matching import Source, check_branch, without_places
+from conformance.table_io.writing.matching import Source, check_branch, without_positions
 from conformance.table_io.writing.operations import THREADS, Summary, open_sink, operation_files
 from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Pieces
@@ -67,7 +67,7 @@ def compact(
         pieces = Pieces()
         with open_sink(plan, files, threads) as sink:
             for _, batch in source.rows(tasks):
-                sink.add(without_places(batch))
+                sink.add(without_positions(batch))
             for task in tasks:
                 pieces.remove(task)
             assert source.snapshot is not None

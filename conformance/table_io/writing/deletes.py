@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from conformance.table_io import encryption
 from conformance.table_io.delete_files import DeleteFiles
-from conformance.table_io.writing.files import NewFiles, settle
+from conformance.table_io.writing.files import NewFiles, sync_file
 from conformance.table_io.writing.plans import WritePlan, plan_deletes
 from conformance.table_io.writing.write_tasks import FileWriter
 from conformance.version import tool_version
@@ -160,7 +160,7 @@ def _vectors(
         stored, key = encryption.encrypt_stream(data, encryption.new_file_key(plan.key_length))
     with files.open(location) as out:
         out.write(stored)
-    settle(location)
+    sync_file(location)
     added = []
     for one, (cardinality, _blob), place in zip(deleted, blobs, read_puffin(data).blobs, strict=True):
         entry = DataFile(

@@ -97,7 +97,7 @@ class NewFiles:
         return left
 
 
-def settle(location: str) -> None:
+def sync_file(location: str) -> None:
     """Sync a closed local file to the disk, so that after a loss of power no table lacks it."""
     if split_location(location).scheme == "file":
         descriptor = os.open(split_location(location).path, os.O_RDONLY)

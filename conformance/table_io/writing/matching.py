@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
-from conformance.table_io.local import in_threads
+from conformance.table_io.local import read_in_threads
 from conformance.table_io.read_tasks import read_task
 from conformance.table_io.reading import Reading, make_reading
 from conformance.table_io.tables import Table
@@ -112,7 +112,7 @@ class Source:
             for batch in read_task(whole, reading, self.deletes):
                 yield task, batch
 
-        yield from in_threads(tasks, work, min(self._threads, max(1, len(tasks))))  # type: ignore[misc]
+        yield from read_in_threads(tasks, work, min(self._threads, max(1, len(tasks))))  # type: ignore[misc]
 
 
 def check_branch(metadata: TableMetadata, branch: str) -> None:
@@ -135,6 +135,6 @@ def position_column(batch: pa.RecordBatch) -> Positions:
     return np.asarray(batch.column(batch.num_columns - 1))
 
 
-def without_places(batch: pa.RecordBatch) -> pa.RecordBatch:
+def without_positions(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch without ``_pos``."""
     return batch.select(list(range(batch.num_columns - 1)))

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.table_io.read_tasks import read_task
-from conformance.table_io.writing.matching import MatchedFile, Source, position_column, without_places
-from conformance.table_io.writing.operations import THREADS, Summary, by_position, open_sink, operation_files
+from conformance.table_io.writing.matching import MatchedFile, Source, position_column, without_positions
+from conformance.table_io.writing.operations import THREADS, Summary, open_sink, operation_files, to_position_mode
 from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Mode, change_rows, replace_columns, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
@@ -79,13 +79,13 @@ def merge(
     with operation_files() as files:
         target = Source(table.table, branch, threads)
         found = merging.find(target)
-        mode = by_position(resolve_mode(metadata, "merge", mode))
+        mode = to_position_mode(resolve_mode(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
         with open_sink(plan, files, threads) as sink:
             changed = found if matched is not WhenMatched.KEEP else []
             make = merging.update_matched if matched is WhenMatched.UPDATE else None
             pieces = change_rows(target, changed, mode, plan, files, sink, make)
-            for batch in merging.others().to_batches() if insert else ():
+            for batch in merging.unmatched_rows().to_batches() if insert else ():
                 sink.add(batch)
             pieces.added += sink.finish()
         return table.commit(pieces.change(branch, TRUE, isolation, summary))
@@ -122,7 +122,7 @@ class Merging:
         for task in target.tasks():
             positions, indexes = [], []
             for batch in read_task(task, reading, target.deletes):
-                found = self._keys.find(without_places(batch))
+                found = self._keys.find(without_positions(batch))
                 hits = found >= 0
                 positions.append(position_column(batch)[hits])
                 indexes.append(found[hits])
@@ -138,7 +138,7 @@ class Merging:
         picked = self._rows.select(list(dict.fromkeys(self._taken.values()))).take(wanted).combine_chunks()
         return replace_columns(batch, {name: _one(picked.column(of)) for name, of in self._taken.items()})
 
-    def others(self, matched: npt.NDArray[np.bool_] | None = None) -> pa.Table:
+    def unmatched_rows(self, matched: npt.NDArray[np.bool_] | None = None) -> pa.Table:
         """Return the rows of the source that match no row, with the names of the table.
 
         By default, matches are those of all calls of `find`.

@@ -12,7 +12,7 @@ from conformance.table_io.read_tasks import read_task
 from conformance.table_io.tables import Table
 from conformance.table_io.writing.deletes import plan_equality_deletes
 from conformance.table_io.writing.files import NewFiles, remove_on_failure
-from conformance.table_io.writing.matching import MatchedFile, Source, check_branch, without_places
+from conformance.table_io.writing.matching import MatchedFile, Source, check_branch, without_positions
 from conformance.table_io.writing.plans import WritePlan, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, replace_columns, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
@@ -115,7 +115,7 @@ def overwrite(
     every = bound_filter(where, table.metadata) if matching else None
     with operation_files() as files:
         source = Source(table.table, branch, threads)
-        mode = by_position(resolve_mode(table.metadata, "delete", mode))
+        mode = to_position_mode(resolve_mode(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
         with open_sink(plan, files, threads) as sink:
             matched = source.matched(where)
@@ -126,7 +126,7 @@ def overwrite(
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 
-def by_position(mode: Mode) -> Mode:
+def to_position_mode(mode: Mode) -> Mode:
     """Replace equality deletes by position deletes, as equality deletes do not apply to rows of the same commit."""
     return Mode.MERGE_ON_READ if mode is Mode.EQUALITY else mode
 
@@ -377,7 +377,7 @@ def update(
     make = make_assigner(metadata.current_schema, assignments)
     with operation_files() as files:
         source = Source(table.table, branch, threads)
-        mode = by_position(resolve_mode(metadata, "update", mode))
+        mode = to_position_mode(resolve_mode(metadata, "update", mode))
         plan = plan_write(metadata, lineage=True)
         with open_sink(plan, files, threads) as sink:
             pieces = change_rows(source, source.matched(where), mode, plan, files, sink, make)
@@ -399,7 +399,7 @@ def make_assigner(schema: Schema, assignments: Assignments) -> Callable[[FileSca
     def made(name: str, batch: pa.RecordBatch) -> Any:
         given: Any | Callable[[pa.RecordBatch], Any] = assignments[name]
         return (
-            given(without_places(batch))
+            given(without_positions(batch))
             if callable(given)
             else constant_array(fields[name].type, given, batch.num_rows)
         )

@@ -25,11 +25,11 @@ from conformance.table_io.writing.merging import check_source
 from conformance.table_io.writing.metrics import RowMetricsCollector
 from conformance.table_io.writing.operations import (
     TASK,
-    by_position,
     compared_columns,
     determines_partition,
     operation_files,
     specs_with_data,
+    to_position_mode,
 )
 from conformance.table_io.writing.plans import WritePlan, has_row_ids, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, resolve_mode
@@ -297,7 +297,7 @@ def overwrite(
     """Delete the matching rows, and add others."""
     with operation_files() as files:
         source = Source(table, branch)
-        mode = by_position(resolve_mode(table.metadata, "delete", mode))
+        mode = to_position_mode(resolve_mode(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
         pieces, kept = _change_rows(source, source.matched(where), mode, plan, files)
         pieces.added += write_rows(files, plan, [*rows, *kept])
@@ -390,7 +390,7 @@ def update(
             raise spec_error("TYP002", "the schema does not have the column", found=name, expected=", ".join(known))
     with operation_files() as files:
         source = Source(table, branch)
-        mode = by_position(resolve_mode(metadata, "update", mode))
+        mode = to_position_mode(resolve_mode(metadata, "update", mode))
         plan = plan_write(metadata, lineage=True)
         matched = source.matched(where)
         pieces, rows = _change_rows(source, matched, mode, plan, files, lambda _, __, row: _updated(row, assignments))
@@ -417,7 +417,7 @@ def merge(
             positions = tuple(position for position in found if (path, position) in partners)
             if positions:
                 matched.append(MatchedRecords(task, positions))
-        mode = by_position(resolve_mode(metadata, "merge", mode))
+        mode = to_position_mode(resolve_mode(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
 
         def make(task: FileScanTask, position: int, row: Named) -> Named:

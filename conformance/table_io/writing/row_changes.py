@@ -20,7 +20,7 @@ from conformance.table_io.writing.deletes import (
     write_positions,
 )
 from conformance.table_io.writing.files import NewFiles
-from conformance.table_io.writing.matching import LINEAGE, MatchedFile, Source, position_column, without_places
+from conformance.table_io.writing.matching import LINEAGE, MatchedFile, Source, position_column, without_positions
 from conformance.table_io.writing.plans import WritePlan
 from conformance.table_io.writing.write_tasks import RowSink
 from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validation, validation_for
@@ -138,9 +138,9 @@ def change_rows(
         if positions is not None:
             matches = np.isin(position_column(batch), positions)
         if mode is Mode.COPY_ON_WRITE and not matches.all():
-            sink.add(without_places(batch.filter(pa.array(~matches))))
+            sink.add(without_positions(batch.filter(pa.array(~matches))))
         if make is not None and matches.any():
-            sink.add(without_places(make(task, batch.filter(pa.array(matches)))))
+            sink.add(without_positions(make(task, batch.filter(pa.array(matches)))))
     deletes = write_positions(source.metadata, kept, columnar_encoding(source.deletes), plan, files)
     pieces.added += deletes.added
     pieces.removed_deletes |= set(deletes.replaced)

@@ -25,9 +25,9 @@ from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import Table
 from conformance.table_io.writing.compaction import MIN_FILES, select_for_compaction
 from conformance.table_io.writing.files import NewFiles, OrphansLeft, remove_on_failure
-from conformance.table_io.writing.matching import Source, check_branch, without_places
+from conformance.table_io.writing.matching import Source, check_branch, without_positions
 from conformance.table_io.writing.merging import Merging, WhenMatched
-from conformance.table_io.writing.operations import Summary, by_position, make_assigner
+from conformance.table_io.writing.operations import Summary, make_assigner, to_position_mode
 from conformance.table_io.writing.plans import WritePlan, clean_up, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
@@ -273,7 +273,7 @@ def _changed(
     branch: str,
     assignments: Mapping[str, Any] | None = None,
 ) -> Pieces:
-    known = by_position(resolve_mode(table.metadata, operation, mode))
+    known = to_position_mode(resolve_mode(table.metadata, operation, mode))
     tasks = Source(table.table, branch, 1).tasks(where)
     change = _RowChange(table=table.table, branch=branch, where=where, mode=known, assignments=assignments)
     return _joined(_each(spark, plan, change, _parts(spark, tasks)))
@@ -412,7 +412,7 @@ def merge(
         on=tuple(on),
         assignments=assignments,
         matched=matched,
-        mode=by_position(resolve_mode(metadata, "merge", mode)),
+        mode=to_position_mode(resolve_mode(metadata, "merge", mode)),
     )
     with _writing(plan):
         tasks = Source(table.table, branch, 1).tasks()
@@ -422,7 +422,7 @@ def merge(
         for _, packed in done:
             some |= np.unpackbits(packed, count=source.num_rows).astype(bool)
         if insert:
-            pieces.added += _here(plan, merging.others(some))
+            pieces.added += _here(plan, merging.unmatched_rows(some))
         return table.commit(pieces.change(branch, TRUE, isolation, summary))
 
 
@@ -446,7 +446,7 @@ class _Compaction:
         pieces = Pieces()
         with _part(plan) as (_, sink):
             for _, batch in source.rows(tasks):
-                sink.add(without_places(batch))
+                sink.add(without_positions(batch))
             pieces.added += sink.finish()
         for task in tasks:
             pieces.remove(task)

@@ -20,7 +20,7 @@ import pyarrow as pa
 from conformance.core.counts import plural
 from conformance.core.failures import UsageError
 from conformance.table_io import encryption
-from conformance.table_io.writing.files import NewFiles, remove_on_failure, settle
+from conformance.table_io.writing.files import NewFiles, remove_on_failure, sync_file
 from conformance.table_io.writing.metrics import MetricsCollector, RowMetricsCollector
 from conformance.table_io.writing.plans import WritePlan
 from spec_ref.columnar.expressions.evaluation import evaluate_array
@@ -174,7 +174,7 @@ class FileWriter:
             offsets = None
         size = int(self._out.tell())
         self._out.close()
-        settle(self._location)
+        sync_file(self._location)
         plan, metrics = self._plan, self._collected.metrics()
         entry = DataFile(
             content=plan.content,
