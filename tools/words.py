@@ -3,9 +3,10 @@
     python -m tools.words [PATH ...]
 
 `words.toml` beside this file has the patterns, what to write instead, the paths that are checked, and the exceptions
-with their reasons. Prose is the docstrings, comments, and string literals with a space of a Python module, the text of
-a Markdown page without its code, and every line of a TOML file without names; what is in backticks is not prose. Pages
-are also checked by proselint. An exception that excuses nothing is reported too.
+with their reasons. Prose is the docstrings, comments, and string literals with a space of a Python module, the comments
+of other languages, the text of a Markdown page without its code, and every line of a TOML or JSON file without names;
+what is in backticks is not prose. Pages are also checked by proselint. An exception that excuses nothing is reported
+too.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _CODE = re.compile(r"``[^`]*``|`[^`]*`")
 _TARGET = re.compile(r"(?<=\])\([^)]*\)|<!--.*?-->")
 """The target of a Markdown link, or a comment."""
 _NAME = re.compile(r"""(["'])[^\s"']*\1""")
+_COMMENT = re.compile(r"""\"(?:\\.|[^\"\\\n])*\"|(?P<text>//[^\n]*|/\*.*?\*/)""", re.DOTALL)
+"""A string, or a comment of a language whose comments begin with slashes."""
 _VALUE = re.compile(r"\{[^{}]*\}")
 """A value that an f-string inserts."""
 
@@ -90,8 +93,16 @@ def markdown_prose(source: str) -> Iterator[tuple[int, str]]:
             yield number, _TARGET.sub("", _CODE.sub("", line))
 
 
+def comments(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line number and the text of each line of a comment of a Go, Java, JavaScript or Rust file."""
+    for comment in _COMMENT.finditer(source):
+        if comment["text"]:
+            first = source.count("\n", 0, comment.start()) + 1
+            yield from enumerate(_CODE.sub("", comment["text"]).splitlines(), first)
+
+
 def toml_prose(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line number and the text of each line of a TOML file, without strings of one word, which are names."""
+    """Yield the line number and the text of each line of TOML or JSON, without strings of one word, which are names."""
     yield from enumerate(_NAME.sub("", _CODE.sub("", source)).splitlines(), 1)
 
 
@@ -105,11 +116,17 @@ def prose(source: str) -> Iterator[tuple[int, str]]:
             yield from enumerate(_CODE.sub("", text).splitlines(), token.start[0])
 
 
-_KINDS = {".py": prose, ".md": markdown_prose, ".toml": toml_prose}
+_KINDS = {
+    ".py": prose,
+    ".md": markdown_prose,
+    ".toml": toml_prose,
+    ".json": toml_prose,
+    **dict.fromkeys((".go", ".java", ".js", ".rs"), comments),
+}
 
 
 def problems(path: str, source: str, style: Style) -> tuple[list[str], set[Allowed]]:
-    """Find the avoided words in a Python module, Markdown page or TOML file.
+    """Find the avoided words in a file of a kind that has prose.
 
     Returns:
         The problems, and the exceptions that were needed.

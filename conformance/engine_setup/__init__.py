@@ -69,7 +69,7 @@ class EngineStatus:
 
     installed: bool
     path: Path
-    """Its Python environment, or what was built of it, standing or to be made."""
+    """Its Python environment or its build, which need not exist yet."""
 
     large: str | None = None
     """The disk space and time for an engine that is installed only by name, not with all engines."""

@@ -187,7 +187,7 @@ class CatalogServer:
 
     @property
     def build_name(self) -> str:
-        """What its build is called."""
+        """The name of the folder of its build."""
         return self.name
 
     @property

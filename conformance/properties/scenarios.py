@@ -33,7 +33,7 @@ THOROUGH = 10
 """One script in this many is read and validated at the end without the cache."""
 
 LIMITS = frozenset({"ORC008"})
-"""A limitation of the reference: it does not write timestamps far from 1970 inside of lists and maps of ORC files."""
+"""A limitation of the reference: it does not write timestamps far from 1970 inside lists and maps of ORC files."""
 
 
 class Refusal(Exception):

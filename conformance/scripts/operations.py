@@ -93,7 +93,7 @@ class Delete:
 
 @frozen(kw_only=True)
 class DeleteEqual:
-    """Delete the rows that equal one of some rows, in the columns of these, by equality deletes; null equals null."""
+    """Delete by equality every row that has the values of a given row in the columns of these; null equals null."""
 
     op: ClassVar[str] = "delete-equal"
 

@@ -41,7 +41,7 @@ _NOT_FOR_OBSTORE = re.compile(r"(^|/)\.{0,2}(/|$)|[\x00-\x1f\x7f]")
 
 
 def can_read(key: str) -> bool:
-    """Return whether obstore is installed and has a path for a key: none has the parts ``.`` and ``..``."""
+    """Return whether obstore is installed and can name a key: it cannot if a part of the key is ``.`` or ``..``."""
     return importlib.util.find_spec("obstore") is not None and not _NOT_FOR_OBSTORE.search(key)
 
 

@@ -163,7 +163,7 @@ def _ends(node: ParquetNode, statistics: dict[int, Any]) -> tuple[int, int] | No
 
 
 def _leaves(node: ParquetNode, inside: bool = False) -> Iterator[tuple[ParquetNode, bool]]:
-    """Yield the physical columns in order, and whether each is inside of a list, a map or a variant."""
+    """Yield the physical columns in order, and whether each is inside a list, a map or a variant."""
     for child in node.children:
         within = inside or child.repetition == "repeated" or child.logical == "VARIANT"
         if child.children:

@@ -32,7 +32,7 @@ class ReadAhead:
     """The files that are opened ahead."""
 
     def __init__(self, connections: int) -> None:
-        """Open nothing yet.
+        """Make a reader that has not opened any file.
 
         Args:
             connections: how many requests may be under way.

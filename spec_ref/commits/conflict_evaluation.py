@@ -58,7 +58,7 @@ def evaluate_file(predicate: BoundPredicate, data_file: DataFile, spec: Partitio
 
 
 def may_match(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpec) -> bool:
-    """Decide whether rows of a file may match; delete files by their partition only, as their metrics are not of rows.
+    """Decide whether rows of a file may match; of delete files, by the partition alone: their metrics describe deletes.
 
     Args:
         predicate: a bound predicate.

@@ -162,7 +162,7 @@ def spec_error(
 
 @contextmanager
 def error_path(path: str) -> Iterator[None]:
-    """Prefix the path of an error that is raised inside of the context.
+    """Prefix the path of an error that is raised inside the context.
 
     Args:
         path: a JSON pointer segment such as ``/fields/2``.

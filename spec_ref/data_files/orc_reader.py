@@ -1,7 +1,7 @@
 """Rows of ORC files as Arrow batches (Appendix A, ORC; ORC001 to ORC008).
 
 A stripe is decoded as a whole and returned in batches. pyarrow supports all types except timestamps outside of 1677 to
-2262. A column that has them, also inside of structs, is decoded by `spec_ref.data_files.orc_timestamps`; inside of
+2262. A column that has them, also inside structs, is decoded by `spec_ref.data_files.orc_timestamps`; inside of
 lists and maps they are refused.
 """
 
@@ -139,12 +139,12 @@ class _FarStripe:
 
 
 def _repeated_timestamps(type_: Any, column: int, *, repeated: bool = False) -> Iterator[int]:
-    """Yield the ORC column ids of the timestamps inside of lists and maps.
+    """Yield the ORC column ids of the timestamps inside lists and maps.
 
     Args:
         type_: the Arrow type of a column.
         column: its ORC column id.
-        repeated: whether it is inside of a list or a map.
+        repeated: whether it is inside a list or a map.
     """
     if isinstance(type_, pa.TimestampType) and repeated:
         yield column
@@ -155,7 +155,7 @@ def _repeated_timestamps(type_: Any, column: int, *, repeated: bool = False) -> 
 
 
 def _has_timestamps(type_: Any) -> bool:
-    """Whether a column is a timestamp, or a struct with one inside of structs only."""
+    """Whether a column is a timestamp, or a struct with one inside structs only."""
     inner = child_fields(type_) if isinstance(type_, pa.StructType) else []
     return isinstance(type_, pa.TimestampType) or any(_has_timestamps(field.type) for field in inner)
 

@@ -181,7 +181,7 @@ def field_attributes(field: ArrowField) -> Attributes:
 
 
 def child_fields(type_: pa.DataType) -> list[ArrowField]:
-    """List the fields directly inside of an Arrow type, as ORC counts them: for a map the key and the value.
+    """List the fields directly inside an Arrow type, as ORC counts them: for a map the key and the value.
 
     Args:
         type_: an Arrow type.

@@ -2,7 +2,7 @@
 
 pyarrow represents every ORC timestamp in nanoseconds and refuses those before 1677 and after 2262. Such columns are
 decoded here, from the stored seconds and nanoseconds: two streams of integers in the second version of run-length
-encoding, and a stream that marks which values are present. Only columns at the top level and inside of structs are
+encoding, and a stream that marks which values are present. Only columns at the top level and inside structs are
 supported.
 """
 

@@ -93,10 +93,10 @@ class OrcWriter:
 
 
 def _check_listed_timestamps(name: str, array: Any) -> None:
-    """Refuse timestamps inside of lists and maps that could not be read back here (ORC008).
+    """Refuse timestamps inside lists and maps that could not be read back here (ORC008).
 
     pyarrow represents every ORC timestamp in nanoseconds, and `spec_ref.data_files.orc_timestamps` decodes those out of
-    range at the top level and inside of structs only.
+    range at the top level and inside structs only.
 
     Raises:
         SpecError: ORC008 for a timestamp before 1677-09-21T00:12:44 or after 2262-04-11T23:47:15.
@@ -117,7 +117,7 @@ def _check_listed_timestamps(name: str, array: Any) -> None:
 
 
 def _listed_arrays(array: Any, *, inside: bool = False) -> Iterator[Any]:
-    """The arrays inside of lists and maps, at any depth."""
+    """The arrays inside lists and maps, at any depth."""
     if inside:
         yield array
     if pa.types.is_struct(array.type):

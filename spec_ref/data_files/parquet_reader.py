@@ -92,7 +92,7 @@ def _opened(file: Any, **options: Any) -> pq.ParquetFile:
 
 
 def _by_dictionary(footer: pq.FileMetaData, struct: StructType) -> list[str]:
-    """Find the columns of texts and bytes that every row group stores by a dictionary only, as far as sizes show.
+    """Find the columns of strings and bytes that every row group stores by a dictionary only, as far as sizes show.
 
     For a page without a dictionary pyarrow would make one, which takes longer than reading it.
 

@@ -58,7 +58,7 @@ def open_rows(
         file_format: the format that the manifest entry names.
         mapping: the table's name mapping, for files without field ids; None if it has none.
         threads: whether columns may be decoded in several threads, if the format supports that.
-        dictionaries: whether columns of texts and bytes may be returned as Arrow's dictionary arrays, which the
+        dictionaries: whether columns of strings and bytes may be returned as Arrow's dictionary arrays, which the
             projection (`spec_ref.columnar.schemas.column_projection`) accepts.
         decryption: pyarrow's ``FileDecryptionProperties``, if the file is a Parquet file with modular encryption.
 

@@ -117,7 +117,7 @@ def fill_nulls(array: Any) -> Any:
 def propagate_nulls(array: Any, around: Any = None) -> Any:
     """Set an array to null wherever a struct that contains it is null, at every depth.
 
-    Arrow's writer of ORC stores the values below a null struct inside of another struct, although they do not belong
+    Arrow's writer of ORC stores the values below a null struct inside another struct, although they do not belong
     there: all values after them would be read in the place of others.
 
     Args:

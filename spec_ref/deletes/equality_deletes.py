@@ -1,7 +1,7 @@
 """Equality Delete Files: rows deleted by the values of some columns (DEL017 to DEL023).
 
 A row is deleted if it has the same value as some row of the delete file in every delete column. Null equals null, and a
-column inside of a null struct is null (DEL027). If columns are compared whose types cannot identify a row, which
+column inside a null struct is null (DEL027). If columns are compared whose types cannot identify a row, which
 writers must not do and readers tolerate (contradiction A13), NaN equals NaN and -0.0 equals 0.0.
 
 `is_deleted` decides about one row. `spec_ref.columnar.deletes.equality_deletes` finds the same rows of Arrow batches.
@@ -89,7 +89,7 @@ def float_problem(column: DeleteColumn) -> Violation | None:
 
 
 def _alone(column: Column) -> NestedField:
-    """Build the column as an optional field, inside of optional structs that have no other field."""
+    """Build the column as an optional field, inside optional structs that have no other field."""
     assert column.field is not None
     field = evolve(column.field, required=False)
     for parent in reversed(column.parents):

@@ -77,7 +77,7 @@ def bind(predicate: Predicate, schema: Schema, *, case_sensitive: bool = True) -
         case_sensitive: whether names have to be spelled as in the schema.
 
     Returns:
-        The bound predicate, without constants inside of logical operations.
+        The bound predicate, without constants inside logical operations.
 
     Raises:
         SpecError: EXP001 or EXP002 for a predicate in the place of a value or the reverse; EXP003 for a field that the

@@ -8,7 +8,7 @@ those of the values that it stores, which are the values that it deletes (DEL024
 left out (DFL030). Decided here, because the text leaves it open:
 
 - A field of a struct has a value for every row: if the struct is null, so is the field. Parquet footers count so.
-- What is inside of lists and maps has no metrics. Writers count elements in different ways, and bounds of elements
+- What is inside lists and maps has no metrics. Writers count elements in different ways, and bounds of elements
   would not be bounds of the rows that filters select.
 - A variant has counts and no bounds, because bounds of variants are for any choice of paths, including none (BND011).
 """

@@ -34,7 +34,7 @@ def entry_problems(entry: ManifestEntry, context: EntryContext, types: Mapping[i
         types: the types of the table's columns by id.
 
     Yields:
-        Each violation, with a path inside of the entry.
+        Each violation, with a path inside the entry.
     """
     for _, broken in broken_rules(entry, context):
         yield broken

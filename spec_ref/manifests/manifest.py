@@ -367,7 +367,7 @@ class _ErrorsInFile:
 
 
 def _inner_record(record: Record, field_id: int) -> Record:
-    """The record inside of a field of a record; one without fields if the field is something else."""
+    """The record inside a field of a record; one without fields if the field is something else."""
     place = record.by_id().get(field_id)
     inner = None if place is None else split_optional(record.fields[place].type)[0]
     return inner if isinstance(inner, Record) else Record("", ())

@@ -288,7 +288,7 @@ def select_fields(schema: Schema, ids: frozenset[int]) -> tuple[NestedField, ...
 
     Args:
         schema: the schema.
-        ids: the fields to read, at any depth; a field includes everything inside of it, and as much of its parents as
+        ids: the fields to read, at any depth; a field includes everything inside it, and as much of its parents as
             is needed.
 
     Returns:

@@ -60,7 +60,7 @@ def effective_write(field: NestedField) -> Any:
         The write default, with the fields of a struct filled in; None for null.
 
     Raises:
-        SpecError: DEF007 if the field, or a field inside of its default, is required and has no write default.
+        SpecError: DEF007 if the field, or a field inside its default, is required and has no write default.
     """
     if field.required and field.write_default is None:
         raise spec_error("DEF007", f"the required field {field.name} has no value and no write default")

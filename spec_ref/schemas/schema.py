@@ -52,7 +52,7 @@ def value_in_row(column: Column, row: Mapping[int, Any]) -> Any:
     """Find the value of a column in a row.
 
     Args:
-        column: a column that is not inside of a list or map.
+        column: a column that is not inside a list or map.
         row: the row, values by field id.
 
     Returns:

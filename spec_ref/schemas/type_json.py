@@ -338,7 +338,7 @@ def _read_field(field: NestedField, _: FormatVersion) -> NestedField:
 
 
 def _read_inner_field(field: NestedField, version: FormatVersion) -> NestedField:
-    """Read a field inside of a type, and refuse what `spec_ref.table_metadata.rules_structure` reports of columns."""
+    """Read a field inside a type, and refuse what `spec_ref.table_metadata.rules_structure` reports of columns."""
     if field.required and field.type == UNKNOWN:
         raise spec_error(
             "TYP025", "a field of type unknown is required", found=True, path="/required", aspect="required"
@@ -356,7 +356,7 @@ FIELD = _field_record(TYPE, _read_field)
 """A field of a struct, or a column."""
 
 _INNER_FIELD = _field_record(Converted(ANY, _type, type_to_json), _read_inner_field)
-"""A field inside of a type, whose depth is checked already."""
+"""A field inside a type, whose depth is checked already."""
 
 
 # Default values

@@ -210,7 +210,7 @@ def _layout(file: PuffinFile, blobs: list[tuple[str, BlobMetadata]]) -> Iterator
 
 def _prefixed(path: str, found: Iterator[Violation]) -> Iterator[Violation]:
     for one in found:
-        # A path inside of a blob is not a path in the payload, so it follows that of the blob after a separator.
+        # A path inside a blob is not a path in the payload, so it follows that of the blob after a separator.
         inside = one.path if one.path.startswith(_MEMBERS) else f"#{one.path}" if one.path else ""
         yield attrs.evolve(one, path=path + inside)
 

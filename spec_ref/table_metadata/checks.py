@@ -87,7 +87,7 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
 
 
 def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Iterator[Violation]:
-    """Find default values inside of nested types if the version has none; `writer_deviations` reports the others."""
+    """Find default values inside nested types if the version has none; `writer_deviations` reports the others."""
     schemas = document.get("schemas")
     if DEFAULT_VALUES.is_supported(version) or not isinstance(schemas, list):
         return

@@ -101,7 +101,7 @@ def _sequence_order(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _repeated_sequence_numbers(metadata: TableMetadata) -> FoundPlaces:
-    """Compare snapshots of any branches; one with the number of its parent breaks another rule, those of v1 have 0."""
+    """Compare snapshots of all branches. The number of a parent breaks another rule, and snapshots of v1 have 0."""
     numbers = [snapshot.sequence_number or -place for place, snapshot in enumerate(metadata.snapshots)]
     for second, first in find_repeated(numbers):
         one, two = metadata.snapshots[second], metadata.snapshots[first]

@@ -52,6 +52,8 @@ def test_words_are_found_in_docstrings_comments_and_messages(source: str, words:
         ("a.md", "```text\ntold\n```\nIt tells.\n", ["'tells'"]),
         ("a.toml", 'reason = """What\n`told` tells."""\n', ["'tells'"]),
         ("a.toml", "ids = ['hours-told']\nid = \"told\"\n", []),
+        ("a.json", '{"told": "what is told"}\n', ["'told'"]),
+        ("a.go", 'told := "// told" // told\n/* It\n   tells. */\n', ["'told'", "'tells'"]),
     ],
 )
 def test_words_are_found_in_pages_and_data(path: str, source: str, words: list[str]) -> None:

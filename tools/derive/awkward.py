@@ -120,7 +120,7 @@ BYTES: list[Row] = [
     ("uuid-nil", "uuid", "00000000-0000-0000-0000-000000000000", ""),
     ("uuid-all-ones", "uuid", "ffffffff-ffff-ffff-ffff-ffffffffffff", ""),
     ("uuid-high-bit", "uuid", "80000000-0000-0000-0000-000000000000", "the top bit is not a sign"),
-    ("fixed-zeros", "fixed[4]", "00000000", "zeros are not cut"),
+    ("fixed-zeros", "fixed[4]", "00000000", "zeros are kept"),
     ("fixed-ones", "fixed[4]", "FFFFFFFF", ""),
     ("fixed-zero-at-end", "fixed[4]", "01020300", "a zero at the end is not padding"),
     ("fixed-blanks", "fixed[4]", "20202020", "blanks are bytes"),

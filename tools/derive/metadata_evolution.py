@@ -218,8 +218,18 @@ BAD: list[tuple[str, tuple[str, ...], list[Document], str]] = [
     ("promote-struct", ("EVO013",), [promote("point", "long")], "a struct does not become a primitive"),
     ("promote-to-struct", ("EVO013",), [promote("id", POINT)], "a primitive does not become a struct"),
     ("promote-list", ("EVO003",), [promote("tags", "string")], "a list does not become its element"),
-    ("promote-element", ("EVO003",), [promote("tags.element", "binary")], "not listed, inside a list either"),
-    ("promote-value", ("EVO003",), [promote("prices.value", "double")], "not listed, inside a map either"),
+    (
+        "promote-element",
+        ("EVO003",),
+        [promote("tags.element", "binary")],
+        "the spec does not list the promotion, which applies to elements of lists too",
+    ),
+    (
+        "promote-value",
+        ("EVO003",),
+        [promote("prices.value", "double")],
+        "the spec does not list the promotion, which applies to values of maps too",
+    ),
 ]
 
 

@@ -41,6 +41,8 @@ ALLOWED = {
 
 ALLOWED_IN_V3 = ALLOWED | {("date", "timestamp"), ("date", "timestamp_ns")}
 
+UNLISTED = "the spec does not list the promotion"
+
 NOT_LISTED = (
     ("long", "int"),
     ("double", "float"),
@@ -82,12 +84,19 @@ def promotions() -> Iterator[Vector]:
             code = "TYP014" if old[:7] == new[:7] == "decimal" and new[-2] != "2" else "EVO003"
             codes = ("EVO003",) if code == "EVO003" else ("EVO003", code)
             yield _promotion(
-                old, new, 2, codes, _promoted(new) if allowed else INVALID, "listed" if allowed else "not listed"
+                old,
+                new,
+                2,
+                codes,
+                _promoted(new) if allowed else INVALID,
+                "the spec lists the promotion" if allowed else UNLISTED,
             )
     for old, new in sorted(ALLOWED):
         for version in (1, 3):
-            yield _promotion(old, new, version, ("EVO003",), _promoted(new), "listed for every version")
-    yield _promotion("date", "timestamp", 1, ("EVO003",), INVALID, "listed from v3")
+            yield _promotion(
+                old, new, version, ("EVO003",), _promoted(new), "the spec lists the promotion for every version"
+            )
+    yield _promotion("date", "timestamp", 1, ("EVO003",), INVALID, "the spec lists the promotion from v3")
     for new in (*OLD_TYPES, *NEW_TYPES):
         if new != "date":
             allowed = ("date", new) in ALLOWED_IN_V3
@@ -98,10 +107,10 @@ def promotions() -> Iterator[Vector]:
                 3,
                 codes,
                 _promoted(new) if allowed else INVALID,
-                "listed from v3" if allowed else "not listed",
+                "the spec lists the promotion from v3" if allowed else UNLISTED,
             )
     for old, new in NOT_LISTED:
-        yield _promotion(old, new, 3, ("EVO003",), INVALID, "not listed")
+        yield _promotion(old, new, 3, ("EVO003",), INVALID, UNLISTED)
     for new in (*OLD_TYPES, *NEW_TYPES):
         yield _promotion("unknown", new, 3, ("EVO004",), _promoted(new), "unknown becomes any type")
     nested: tuple[Any, ...] = (

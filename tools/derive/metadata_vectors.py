@@ -103,7 +103,7 @@ def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
 
 
 def _asked(base: Document, document: Document) -> tuple[str, ...]:
-    """The members in which a neighbour differs from the document that it was made of."""
+    """The members in which a neighbour differs from the document from which it was made."""
     before, after = canonical(base), canonical(document)
     return tuple(name for name in after if after[name] != before.get(name)) or ASKED
 

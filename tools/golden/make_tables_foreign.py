@@ -1,7 +1,7 @@
 """Golden tables of data files in forms that Iceberg writers should not produce, or rarely produce.
 
 They have stored columns of type unknown, columns without field ids, Avro codecs that Iceberg's properties do not name,
-and shredded variants in forms that the engines of this project do not write, or that none should write.
+and shredded variants in forms that the engines of this project do not write, or that the text forbids.
 """
 
 from __future__ import annotations

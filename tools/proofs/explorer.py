@@ -28,7 +28,7 @@ SOLVER_STEPS = 20_000_000
 
 
 class Impossible(BaseException):
-    """An assumption excludes the path. Like the next two, it is no `Exception`, so that the code cannot handle it."""
+    """An assumption excludes the path. Like the next two, it is not an `Exception`, so that code cannot handle it."""
 
 
 class Undecided(BaseException):

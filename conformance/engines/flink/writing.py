@@ -248,7 +248,7 @@ def _has_required_field(type_: Json) -> bool:
 
 
 def _inner_types(type_: Json) -> list[tuple[Json, bool]]:
-    """Return the types inside of a type, and whether each is that of a required field of a struct."""
+    """Return the types inside a type, and whether each is that of a required field of a struct."""
     match type_:
         case {"type": "struct", "fields": fields}:
             return [(field["type"], bool(field.get("required"))) for field in fields]

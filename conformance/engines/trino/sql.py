@@ -86,7 +86,7 @@ def _check_parts(type_: Json) -> None:
     match type_:
         case {"type": "struct", "fields": fields}:
             if any(field.get("required") for field in fields):
-                raise Unsupported("Trino has no required fields inside of a column")
+                raise Unsupported("Trino has no required fields inside a column")
             for field in fields:
                 quote_identifier(field["name"])
                 _check_parts(field["type"])

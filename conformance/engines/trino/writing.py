@@ -291,7 +291,7 @@ def _check_types(type_: Json, version: int) -> None:
 
 
 def _types(type_: Json) -> list[Json]:
-    """Return the names of the types inside of a type."""
+    """Return the names of the types inside a type."""
     match type_:
         case {"type": "struct", "fields": fields}:
             return [name for field in fields for name in _types(field["type"])]

@@ -39,11 +39,11 @@ function evidence(data, index) {
   row(list, "note", data.texts[one.note]);
   row(list, "origin", data.texts[one.origin]);
   const answers = data.adapters.filter((adapter) => adapter.statuses[index] !== " ");
-  const telling = answers.filter((adapter) => !["passed", "unsupported"].includes(statusOf(adapter, index)) || adapter.details[index]);
-  const names = (status) => answers.filter((adapter) => !telling.includes(adapter) && statusOf(adapter, index) === status)
+  const withDetails = answers.filter((adapter) => !["passed", "unsupported"].includes(statusOf(adapter, index)) || adapter.details[index]);
+  const names = (status) => answers.filter((adapter) => !withDetails.includes(adapter) && statusOf(adapter, index) === status)
     .map((adapter) => adapter.name).join(", ");
   row(list, "passed by", names("passed"));
-  return make("div", { class: "case" }, list, ...telling.map((adapter) => answer(data, adapter, index)));
+  return make("div", { class: "case" }, list, ...withDetails.map((adapter) => answer(data, adapter, index)));
 }
 
 function item(data, index) {
@@ -176,11 +176,11 @@ function openPoints(data, show) {
     const code = make("button", { type: "button" }, open.id);
     code.addEventListener("click", () => show({ words: open.id }));
     const divided = dividedBy(data, open.id);
-    const told = make("div", {}, make("b", {}, open.title), make("p", {}, open.texts), make("p", {}, `Decision: ${open.decision}`));
-    if (divided) told.append(make("p", { class: "divided" }, `It divides the implementations in ${divided} ${divided === 1 ? "case" : "cases"}.`));
+    const description = make("div", {}, make("b", {}, open.title), make("p", {}, open.texts), make("p", {}, `Decision: ${open.decision}`));
+    if (divided) description.append(make("p", { class: "divided" }, `It divides the implementations in ${divided} ${divided === 1 ? "case" : "cases"}.`));
     const list = make("dl");
     for (const [kind, names] of sides) row(list, kind, [...names].map(([name, count]) => `${name} (${count})`).join(", "));
-    return { divided, cells: [code, told, make("div", { class: "case" }, list)] };
+    return { divided, cells: [code, description, make("div", { class: "case" }, list)] };
   }).sort((a, b) => b.divided - a.divided).map((one) => one.cells);
   place.append(rows.length ? table(["", "the texts, and what we decided", "the side that implementations take"], rows) : make("p", {}, "None."));
 }
@@ -207,12 +207,12 @@ function coverage(data, show) {
   const statuses = (adapter, code) => (cases.get(code) || []).map((index) => statusOf(adapter, index)).filter(Boolean);
   const worst = (adapter, code) => WORST_FIRST.find((status) => statuses(adapter, code).includes(status));
   const counted = (names) => WORST_FIRST.map((status) => [status, names.filter((one) => one === status).length]).filter(([, count]) => count);
-  const told = (counts) => make("div", { class: "counts" }, ...counts.map(([status, count]) => make("span", { class: status }, `${count} ${status}`)));
+  const countSpans = (counts) => make("div", { class: "counts" }, ...counts.map(([status, count]) => make("span", { class: status }, `${count} ${status}`)));
 
   function summary(adapter, codes) {
     const counts = counted(codes.map((code) => worst(adapter, code)));
     const width = (count) => `width:${(100 * count) / codes.length}%`;
-    return make("td", {}, make("span", { class: "bar" }, ...counts.map(([status, count]) => make("i", { class: status, style: width(count) }))), told(counts));
+    return make("td", {}, make("span", { class: "bar" }, ...counts.map(([status, count]) => make("i", { class: status, style: width(count) }))), countSpans(counts));
   }
   function requirement(code) {
     const rule = data.requirements[code];
@@ -220,7 +220,7 @@ function coverage(data, show) {
     const button = make("button", { type: "button", title: `the cases of ${code}` }, `${found.length} ${found.length === 1 ? "case" : "cases"}`);
     button.addEventListener("click", () => show({ words: code }));
     const head = make("th", { scope: "row" }, make("a", { href: rule.link }, code), " ", found.length ? button : make("span", { class: "none" }, "no case in this run"), make("small", {}, rule.text));
-    return make("tr", { class: "requirement" }, head, ...data.adapters.map((adapter) => make("td", {}, told(counted(statuses(adapter, code))))));
+    return make("tr", { class: "requirement" }, head, ...data.adapters.map((adapter) => make("td", {}, countSpans(counted(statuses(adapter, code))))));
   }
   const total = [...sections.values()].flat();
   place.append(make("p", {}, `${total.filter((code) => cases.has(code)).length} of ${total.length} requirements have cases in this run.`));

@@ -131,7 +131,7 @@ def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
 
 
 def column_array(batch: pa.RecordBatch, column: Column) -> Array:
-    """Find the values of a column that may be inside of structs.
+    """Find the values of a column that may be inside structs.
 
     Args:
         batch: the rows.

@@ -122,9 +122,9 @@ LENGTHS = [
 TEXTS = [
     ("lone-continuation", "80", "a continuation byte without a start"),
     ("invalid-ff", "FF", "no UTF-8 byte"),
-    ("truncated-2", "61C3", "a character of two bytes is cut"),
-    ("truncated-3", "E282", "a character of three bytes is cut"),
-    ("truncated-4", "F09F92", "a character of four bytes is cut"),
+    ("truncated-2", "61C3", "a character of two bytes is incomplete"),
+    ("truncated-3", "E282", "a character of three bytes is incomplete"),
+    ("truncated-4", "F09F92", "a character of four bytes is incomplete"),
     ("bad-continuation", "C328", "the second byte is not a continuation"),
     ("overlong-nul", "C080", "NUL in two bytes"),
     ("overlong-slash", "E080AF", "a slash in three bytes"),

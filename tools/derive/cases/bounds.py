@@ -109,7 +109,13 @@ TRUNCATED: list[tuple[str, str, str, int, str]] = [
     ("7f", "string", "\x7fa", 1, "U+007F is followed by U+0080, two bytes"),
     ("7ff", "string", "\u07ffa", 1, "U+07FF is followed by U+0800, three bytes"),
     ("d7ff", "string", "\ud7ffz", 1, "U+D7FF is followed by U+E000, because surrogates are not characters"),
-    ("15-a-d7ff", "string", "a" * 15 + "\ud7ffzz", 16, "U+D7FF at the cut: the upper bound ends in EE 80 80"),
+    (
+        "15-a-d7ff",
+        "string",
+        "a" * 15 + "\ud7ffzz",
+        16,
+        "U+D7FF is the last character that is kept: the upper bound ends in EE 80 80",
+    ),
     ("ffff", "string", "\uffffz", 1, "U+FFFF is followed by U+10000, four bytes"),
     ("10ffff", "string", "\U0010ffffz", 1, "nothing follows U+10FFFF"),
     ("a-10ffff", "string", "a\U0010ffffz", 2, "nothing follows U+10FFFF: the character before it is raised"),
@@ -129,7 +135,13 @@ TRUNCATED: list[tuple[str, str, str, int, str]] = [
     ("binary-ff-exact", "binary", "FFFF", 2, "not longer than the width: unchanged"),
     ("binary-00", "binary", "0000", 1, ""),
     *(
-        (f"awkward-{name}", type_, value, 16, "not longer than the width: unchanged" if len(value) < 16 else "cut")
+        (
+            f"awkward-{name}",
+            type_,
+            value,
+            16,
+            "not longer than the width: unchanged" if len(value) < 16 else "truncated to the width",
+        )
         for name, type_, value, _ in (*awkward.STRINGS, *awkward.BYTES)
         if type_ in ("string", "binary") and value
     ),

@@ -138,7 +138,7 @@ def _open() -> Iterator[Vector]:
         expect = any_of(_text(b""), INVALID)
         yield _vector(f"gcm-decrypt-{name}", ("GCM003",), _args(data), expect, note, ("B26",))
     empty = _stream(KEY, PREFIX, LONG[:16], SMALL) + block(KEY, _nonce(1), b"", aad(PREFIX, 1))
-    note = "an empty block follows a full one: it binds writers, and a reader may refuse or read it"
+    note = "an empty block follows a full one: the rule binds writers, and a reader may refuse or read the block"
     expect = any_of(INVALID, _text(LONG[:16]))
     yield _vector("gcm-decrypt-empty-last-block", ("GCM003",), _args(empty), expect, note, ("E35",))
     note = "a block follows the trusted length: it is not read, or the file is refused"

@@ -149,7 +149,11 @@ PARTITIONS: list[Placed] = [
         ("int", "truncate[10]", leaf("not-in", [1, 11]), 0, YES, YES, NUMBERS),
         "0 matches and 1 does not",
     ),
-    ("truncate-text-eq", ("string", "truncate[3]", leaf("eq", "abcd"), "abc", YES, YES, TEXTS), "abcd is cut to abc"),
+    (
+        "truncate-text-eq",
+        ("string", "truncate[3]", leaf("eq", "abcd"), "abc", YES, YES, TEXTS),
+        "abcd is truncated to abc",
+    ),
     (
         "truncate-text-eq-short",
         ("string", "truncate[3]", leaf("eq", "ab"), "ab", YES, NO, TEXTS),
@@ -315,12 +319,12 @@ SUMMARIES: list[Summed] = [
     (
         "truncate-text",
         ("string", "truncate[3]", leaf("starts-with", "abcd"), False, None, "abc", "abc", YES, ENDS),
-        "cut to abc",
+        "truncated to abc",
     ),
     (
         "truncate-not-starts-with",
         ("string", "truncate[3]", leaf("not-starts-with", "abcd"), False, None, "abc", "abc", YES, ENDS),
-        "abce is cut to abc too",
+        "abce is truncated to abc too",
     ),
     ("void", ("int", "void", leaf("eq", 34), True, None, None, None, YES, NULLS), "null of every value"),
 ]

@@ -125,7 +125,7 @@ ALIGNMENTS: list[Row] = [
     (
         "int-lt-minus-5-5",
         ("int", leaf("lt", -5.5), -5, False, ALIGNED),
-        "-5 is greater than -5.5; cut to -5 it is equal",
+        "-5 is greater than -5.5; truncated to -5 it would be equal",
     ),
     ("int-eq-5-5", ("int", leaf("eq", 5.5), 5, False, ALIGNED), "no int equals 5.5"),
 ]

@@ -209,10 +209,10 @@ def _files() -> Iterator[Case]:
     )
     yield table, (case,)
 
-    table = PlanTable("file-bounds-cut", "position deletes whose bounds of paths are cut").manifest(one, two)
+    table = PlanTable("file-bounds-cut", "position deletes whose bounds of paths are truncated").manifest(one, two)
     lower, upper = path.replace(table.name, "x")[:16].encode(), b"/tmp/iceberg-coo"
     table.deletes(positions("p", number=3, stats={PATH: ("string", lower, upper, 2, 0)})).commit()
-    note = "bounds of paths that are cut are of no single file"
+    note = "truncated bounds of paths do not name a single file"
     yield table, (table.case("all", "SCN009", {"one": ["p"], "two": ["p"]}, note, contradiction="C12"),)
 
     table = PlanTable("vector-over-positions", "a file with a deletion vector and older position deletes", 3)

@@ -92,9 +92,7 @@ def _times() -> Iterator[Case]:
             table.case("time-second", "NOT003 SCN001", ["one", "two"], log, timestamp_ms=SECOND + 1001),
             table.case("time-rolled-back", "NOT003 SCN001", ["one"], log, timestamp_ms=SECOND + 1501),
             table.case("time-future", "NOT003 SCN001", ["one", "two", "three"], log, timestamp_ms=SECOND + 10**9),
-            table.refusal(
-                "time-before-first", "NOT004 SCN001", "the log does not reach so far", timestamp_ms=SECOND - 1
-            ),
+            table.refusal("time-before-first", "NOT004 SCN001", "the log begins later", timestamp_ms=SECOND - 1),
             table.refusal("no-snapshot", "TMD016 SCN001", "the table has no such snapshot", snapshot="77"),
             table.refusal("no-reference", "TMD021 SCN001", "the table has no such reference", ref="nowhere"),
         ),

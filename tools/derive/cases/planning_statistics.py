@@ -177,7 +177,7 @@ def _floats() -> Iterator[Case]:
 def _texts() -> Iterator[Case]:
     files = {"cut": ("abc", "abd", 10, 0), "open": ("abc", None, 10, 0), "short": ("a", "ab", 10, 0)}
     table = _table_with_statistics(
-        "bounds-string", "bounds of strings that are cut to three characters", "string", files
+        "bounds-string", "bounds of strings that are truncated to three characters", "string", files
     )
     yield _asked(
         table,
@@ -188,7 +188,7 @@ def _texts() -> Iterator[Case]:
         ("above", _x("gt", "abd"), "open", "cut short"),
         ("not-eq-bound", _x("not-eq", "abc"), "cut open short", ""),
         codes="SCN005 DFL016",
-        note="a bound that was cut is not a value of the column",
+        note="a truncated bound need not be a value of the column",
     )
     files = {"same": ("abc", "abcd", 10, 0), "nulls": ("abc", "abcd", 10, 1), "wider": ("abb", "abcd", 10, 0)}
     table = _table_with_statistics("bounds-prefix", "bounds that have one prefix", "string", files)

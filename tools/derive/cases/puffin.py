@@ -376,7 +376,13 @@ def _written() -> Iterator[Vector]:
     for codec in ("lz4", "zstd"):
         yield _write(codec, "PUF027", [(_one(compression_codec=codec), A * 50)], "a single frame that states its size")
     properties = {"application": "größe \U0001f9ca"}
-    yield _write("properties", "PUF015", [(_one(properties={"a": " b "}), A)], "properties of both", **properties)
+    yield _write(
+        "properties",
+        "PUF015",
+        [(_one(properties={"a": " b "}), A)],
+        "properties of the file and of a blob",
+        **properties,
+    )
     names = {name: name for name in awkward.NAMES}
     yield _write("awkward-properties", "PUF015", [(_one(properties=names), A)], "names and values as they are", **names)
     large = _one(snapshot_id=(1 << 63) - 1, sequence_number=(1 << 53) + 1)

@@ -228,7 +228,7 @@ OTHER_NAMES = (
 NOT_TYPES = [
     ("empty", "", "no name"),
     ("notatype", "notatype", "no such type"),
-    *((word.replace(" ", "-"), word, "a name of another system") for word in OTHER_NAMES),
+    *((word.replace(" ", "-"), word, "a type name of another system") for word in OTHER_NAMES),
     *((f"nested-{word}", word, "a nested type is an object") for word in ("struct", "list", "map")),
     ("list-of-int", "list<int>", "a nested type is an object"),
     ("map-of-int", "map<string,int>", "a nested type is an object"),

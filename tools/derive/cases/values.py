@@ -188,7 +188,7 @@ BYTES: list[Value] = [
     ("uuid-ascending", "uuid", "00010203-0405-0607-0809-0a0b0c0d0e0f", "each byte at its own place"),
     ("fixed-4", "fixed[4]", "000102FF", ""),
     ("fixed-1", "fixed[1]", "80", ""),
-    ("fixed-4-zeros", "fixed[4]", "00000000", "zeros are not cut"),
+    ("fixed-4-zeros", "fixed[4]", "00000000", "zeros are kept"),
     ("fixed-16", "fixed[16]", "F79C3E09677C4BBDA4793F349CB785E7", ""),
     ("binary-000102ff", "binary", "000102FF", ""),
     ("binary-empty", "binary", "", "no bytes"),

@@ -83,7 +83,7 @@ BAD_VARIANTS: list[tuple[str, bytes, tuple[str, ...], str]] = [
     ("metadata-only", variant.metadata([A]), ("BND009", "SVB012"), "the object is missing"),
     ("version-2", b"\x02" + variant.bound({A: INT32})[1:], ("BND009", "SVB012"), "the metadata is of version 1"),
     ("truncated-value", variant.bound({A: INT32})[:-1], ("BND009", "SVB012"), "the last byte is missing"),
-    ("truncated-metadata", variant.metadata([A])[:5], ("BND009", "SVB012"), "a name is cut"),
+    ("truncated-metadata", variant.metadata([A])[:5], ("BND009", "SVB012"), "a name is truncated"),
     ("primitive", variant.metadata([]) + INT32, ("BND005", "SVB012"), "a bound is an object"),
     ("array", variant.metadata([]) + b"\x03\x01\x00\x05" + INT32, ("BND005", "SVB012"), "a bound is an object"),
     ("nested-object", variant.bound({A: variant.object_([0], [INT32])}), ("BND005",), "bounds of fields are primitive"),
