@@ -21,7 +21,7 @@ class Template:
     """The template of an adapter in one language."""
 
     file: str
-    """What the program is called."""
+    """The name of the program."""
 
     source: str
     """Its template, in the folder of the language."""

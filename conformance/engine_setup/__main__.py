@@ -41,7 +41,7 @@ def write_lock(name: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 when it went well, 3 when an engine or lock cannot be had."""
+    """Run one command; 0 on success, 3 if an engine cannot be installed or a lock file cannot be made."""
     parser = argparse.ArgumentParser(prog="python -m conformance.engine_setup", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="list the engines and whether they are installed")

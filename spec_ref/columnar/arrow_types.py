@@ -404,7 +404,7 @@ def fixed_width(type_: Type, array: Any) -> npt.NDArray[Any]:
     """
     carrier = _CARRIERS[kind(type_)]
     if carrier.dtype is None:
-        # Booleans, a bit each. Of an array with nulls numpy would make objects.
+        # Booleans, a bit each. numpy would make objects of an array with nulls.
         return np.asarray(pc.coalesce(array, pa.scalar(value=False)).to_numpy(zero_copy_only=False))
     width = np.dtype(carrier.dtype).itemsize
     return np.frombuffer(_buffer(array, 1), carrier.dtype, len(array), array.offset * width)

@@ -182,7 +182,7 @@ def commit(
         try:
             attempt = yield from _attempt(work, base, current, number)
         except Exception:
-            # What made this attempt impossible came before its swap, and the attempts before are over.
+            # This attempt failed before its swap, and the attempts before it are over.
             yield from _delete(work.manifests.paths)
             raise
         number += 1
@@ -309,7 +309,7 @@ def _clean_up(work: _Work, attempt: _Attempt) -> Steps[None]:
         return
     before, after = attempt.base, attempt.metadata
     if isinstance(work.change, Expire) and work.change.clean_files:
-        with suppress(Exception):  # the table is committed, whatever keeps its old files from being found
+        with suppress(Exception):  # the commit is done, even if an error prevents finding the old files
             yield from _delete((yield from expired_files(before.metadata, after, work.files)))
     if after.properties.get(DELETE_METADATA, "false").lower() == "true":
         kept = {entry.metadata_file for entry in after.metadata_log}

@@ -1,1 +1,1 @@
-"""Data types and the Python values that represent theirs (Schemas and Data Types)."""
+"""Data types, and the Python values that represent values of them (Schemas and Data Types)."""

@@ -1,7 +1,7 @@
 """The algebra of scan planning: evaluate a predicate over many rows at once, given facts about them (Scan Planning).
 
-Of the rows of a file or a partition only facts are known: whether some are null, the bounds of the others. A predicate
-then has an `StatsOutcome` of two flags, whether some row might match and whether some row might fail:
+Only facts are known about the rows of a file or a partition: whether some are null, the bounds of the others. A
+predicate then has an `StatsOutcome` of two flags, whether some row might match and whether some row might fail:
 
 ===========  ==========  ==========================================
 might match  might fail  meaning

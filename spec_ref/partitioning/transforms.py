@@ -208,7 +208,7 @@ class Month(_Transform):
 
 @record
 class Day(_Transform):
-    """Days from 1970-01-01, as a date; of a timestamp the day it lies in, which before 1970 is the floor (TRN018).
+    """Days from 1970-01-01, as a date. The day of a timestamp is rounded down, before 1970 too (TRN018).
 
     A partition value that is stored as an int is read as the date (TRN013).
     """

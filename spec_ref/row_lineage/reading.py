@@ -2,7 +2,7 @@
 
 Every row has an id that no other row of the table has (LIN002), and the sequence number of the commit that added or
 last changed it (LIN003). A file may store both columns. A value that it stores is returned; if it stores null or has no
-such column, the value is inherited from the manifest entry of the file (UPG009), for rows of before an upgrade too
+such column, the value is inherited from the manifest entry of the file (UPG009), also for rows from before an upgrade
 (LIN017). Rows of a file without ``first_row_id`` have neither (UPG010), even if a value is stored (contradiction B3).
 
 A writer stores null for the number of an added or changed row, and for the id of an added row (LIN005). It may treat an

@@ -1,6 +1,6 @@
 """Selecting the snapshot and the schema to read (Snapshot References; Appendix F, Point in Time Reads).
 
-A branch is read with the table's current schema, because writing goes on there. A tag, a snapshot id and a point in
+A branch is read with the table's current schema, because new data is written there. A tag, a snapshot id and a point in
 time identify a past state, which is read with the schema of its snapshot.
 """
 

@@ -64,10 +64,10 @@ def test_the_test_values_of_appendix_b(type_, arrow_type, value, expected):
     assert hash_array(type_, array).to_pylist() == [expected]
 
 
-@pytest.mark.parametrize("lanes", [64, 100, 1 << 15])
+@pytest.mark.parametrize("chunk_size", [64, 100, 1 << 15])
 @pytest.mark.parametrize("longest", [3, 4, 20, 255, 600])
-def test_strings_of_any_length_hash_as_alone_across_rounds(lanes, longest, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK_SIZE", lanes)
+def test_strings_of_any_length_hash_as_alone_across_chunks(chunk_size, longest, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK_SIZE", chunk_size)
     generator = random.Random(longest)
     values = [generator.randbytes(generator.randint(0, longest)) for _ in range(700)]
     hashes = hash_array(BINARY, pa.array(values, pa.binary())[3:])

@@ -97,7 +97,7 @@ CREATED: Document = {
 
 
 def changed(newest: int, number: int) -> Document:
-    """What the statements of the whole history make of a table whose newest version and number of commits are given."""
+    """Derive the table after all statements of the history, given its newest version and its number of commits."""
     after: Document = {"newest": newest, "data": "text", "changed": True}
     # A field that is removed from a spec stays in v1, as void, and goes in the others (Partition Evolution).
     kept = [BUCKET, {**DAY, "transform": "void"}, TEXT] if newest == 1 else [BUCKET, TEXT]

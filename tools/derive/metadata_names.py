@@ -266,7 +266,7 @@ BAD: list[tuple[str, Any, str]] = [
 
 
 def vectors() -> Iterator[Vector]:
-    """Every case."""
+    """Yield every case."""
     for name, codes, mapping, columns, ids, note in (*GOOD, *DOTTED):
         why = ("C8",) if "NAM005" in codes else ("C18",) if name.startswith("no-id") else ()
         yield Vector(f"mapping-{name}", codes, {"mapping": mapping, "columns": columns}, ok(ids), SECTION, note, why)

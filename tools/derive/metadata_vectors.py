@@ -27,7 +27,7 @@ GROUPS = {
 
 
 def all_cases() -> Iterator[tuple[str, Case]]:
-    """Every case, with its group."""
+    """Yield every case with its group."""
     for group, module in GROUPS.items():
         for case in module.cases():
             yield group, case

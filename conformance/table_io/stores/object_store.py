@@ -236,7 +236,7 @@ class ObjectStore:
             self._ask("DELETE", self._key(path), 200, 204, 404)
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing, as no connection is kept."""
 
     def turn(self) -> AbstractContextManager[object]:
         """Return no lock, as there is none among machines."""

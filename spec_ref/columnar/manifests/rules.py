@@ -310,7 +310,7 @@ def _above(lower: BytesColumn, upper: BytesColumn) -> Mask:
         tied &= low == high
         if not tied.any():
             return above
-    # What is tied now is equal as far as the shorter one goes, or too long for words.
+    # Pairs that are still tied are equal up to the end of the shorter one, or longer than is compared by words.
     above |= tied & (lower.lengths > upper.lengths)
     rows = np.nonzero(tied & (lower.lengths > _LONG_TEXT) & (upper.lengths > _LONG_TEXT))[0]
     if len(rows):

@@ -385,7 +385,7 @@ def _lineage() -> Iterator[Case]:
             SECOND,
             {"op": "overwrite", "filter": where("eq", "p", "b"), "rows": make_rows(NAMES, ("2", "b", 20))},
         ),
-        "a row with the values of one that went is a new one",
+        "a row with the values of a removed row is a new row",
     )
 
 

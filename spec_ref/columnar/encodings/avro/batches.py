@@ -1,13 +1,14 @@
 """Batches of Avro blocks decoded into columns (Appendix A, Avro).
 
 The objects of a block are stored one after another, and where the next one begins is known only when the one before has
-been decoded. There are two ways to decode many objects in parallel lanes nevertheless:
+been decoded. There are two ways to decode many objects in parallel nevertheless, each object by a cursor:
 
-- Every block is a lane, and the lanes pass over object after object in lockstep. Where the objects begin is then known,
-  and every object becomes a lane.
-- Every object is a lane from the start. The caller names a string that starts alike in all objects, the *anchor*, such
-  as the path of a data file. Wherever the buffer contains this start, there may be an object: the lanes decode from the
-  end of the string to the end of the object, and from there, which is where the next object begins, to the next string.
+- Every block has a cursor, and the cursors pass over object after object in lockstep. Where the objects begin is then
+  known, and every object gets a cursor.
+- Every object has a cursor from the start. The caller names a string that starts alike in all objects, the *anchor*,
+  such as the path of a data file. Wherever the buffer contains this start, there may be an object: the cursors decode
+  from the end of the string to the end of the object, and from there, which is where the next object begins, to the
+  next string.
 
 Neither relies on these assumptions: an object counts only if the one before it in its block has ended there, the first
 one if the block begins there, and the last one ends where the block does. If that does not hold, and if little is to be
@@ -34,10 +35,10 @@ BATCH_BYTES = 16 << 20
 """About how many decompressed bytes are decoded together; the memory of a batch is a small multiple of it."""
 
 FEW_OBJECTS = 24
-"""At most this many objects are decoded one at a time, because a step costs as much for one lane as for a hundred."""
+"""At most this many objects are decoded one at a time, because a step costs as much for one cursor as for a hundred."""
 
 LOCKSTEP_OBJECTS = 4
-"""If no block has more objects than this, the blocks are the lanes."""
+"""If no block has more objects than this, the blocks have the cursors."""
 
 LOCKSTEP_WIDTH = 256
 """The least number of blocks for which lockstep is faster than one object at a time."""
@@ -88,7 +89,7 @@ class Layout:
 
     @functools.cached_property
     def node(self) -> Node:
-        """The node that decodes objects in lanes."""
+        """The node that decodes objects in parallel."""
         return compile_type(self.type, self.lazy)
 
     @functools.cached_property
@@ -133,7 +134,7 @@ class Layout:
         return made
 
     def _lockstep(self, parts: Sequence[DecompressedBlock]) -> DecodedColumn | None:
-        """Decode with each block as a lane, which passes over an object in each turn; then with each object as one."""
+        """Decode with a cursor for each block, which passes over an object a turn; then with one for each object."""
         buffer, starts, ends, counts = self._open_buffer(parts)
         order = np.argsort(-counts, kind="stable")
         firsts = (np.cumsum(counts) - counts)[order]
@@ -148,7 +149,7 @@ class Layout:
         return column if _chained(begins, behind, starts, ends, counts) else None
 
     def _anchored(self, parts: Sequence[DecompressedBlock], total: int) -> DecodedColumn | None:
-        """Decode with each object as a lane, found by the start of its anchor."""
+        """Decode with a cursor for each object, found by the start of its anchor."""
         assert self.way is not None
         buffer, starts, ends, counts = self._open_buffer(parts)
         for start in self.way.anchors(parts):
@@ -350,7 +351,7 @@ def _run(nodes: Iterable[Node], buffer: VectorizedBuffer, pos: Positions) -> tup
 
 
 def _enter(buffer: VectorizedBuffer, pos: Positions, branch: int | None) -> Positions:
-    """Enter a branch of a union; lanes that chose another one become invalid."""
+    """Enter a branch of a union; cursors at another one become invalid."""
     return pos if branch is None else buffer.invalidate(pos + 1, buffer.byte(pos) != branch << 1)
 
 

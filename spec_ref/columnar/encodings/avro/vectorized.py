@@ -1,10 +1,10 @@
 """Avro's binary encoding decoded for many values of one type at once, each at its own position (Appendix A, Avro).
 
-A lane is a position in one buffer. Every step - a length, an integer, the branch of a union - is taken by all lanes in
-one numpy call, so that the cost per step is that of the interpreter and the cost per value that of memory. The nodes of
-`compile_type` mirror those of `spec_ref.encodings.avro.values.decoder`, which is the definition. A lane that reads
-malformed data becomes *invalid*: it ends after the end of the buffer, where no valid lane can end. The caller compares
-the ends with the expected ones, and then decodes the data one value at a time to report what is wrong.
+A cursor is a position in one buffer. Every step - a length, an integer, the branch of a union - is taken by all cursors
+in one numpy call, so that the cost per step is that of the interpreter and the cost per value that of memory. The nodes
+of `compile_type` mirror those of `spec_ref.encodings.avro.values.decoder`, which is the definition. A cursor that reads
+malformed data becomes *invalid*: it ends after the end of the buffer, where no valid cursor can end. The caller
+compares the ends with the expected ones, and then decodes the data one value at a time to report what is wrong.
 """
 
 from __future__ import annotations

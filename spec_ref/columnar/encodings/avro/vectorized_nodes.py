@@ -26,11 +26,11 @@ class Node:
     """Decodes a type at many positions together."""
 
     def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
-        """Decode a value in each lane.
+        """Decode a value at each cursor.
 
         Args:
             buffer: the buffer.
-            pos: the position of each lane.
+            pos: the position of each cursor.
 
         Returns:
             The values as a column, and the positions after them.
@@ -38,11 +38,11 @@ class Node:
         raise NotImplementedError
 
     def skip(self, buffer: VectorizedBuffer, pos: Positions) -> Positions:
-        """Pass over a value in each lane, with only the checks that this needs.
+        """Pass over a value at each cursor, with only the checks that this needs.
 
         Args:
             buffer: the buffer.
-            pos: the position of each lane.
+            pos: the position of each cursor.
 
         Returns:
             The positions after the values.
@@ -56,7 +56,7 @@ class Node:
 
         Args:
             buffer: the buffer.
-            pos: the position of each lane.
+            pos: the position of each cursor.
             key: the key.
             place: the index of the key in the records of the entries: 0, or 1 if the value is first.
 
@@ -194,7 +194,7 @@ class RecordNode(Node):
 
         Args:
             buffer: the buffer.
-            pos: the position of each lane.
+            pos: the position of each cursor.
             key: the key that is searched.
             place: the index of the key in the record: 0, or 1 if the value is first.
 
