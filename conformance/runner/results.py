@@ -158,7 +158,7 @@ class SecondReading:
 
     @property
     def is_difference(self) -> bool:
-        """Whether the reader read something else than the script makes, or crashed."""
+        """Whether the reader crashed, or read other rows than the script makes."""
         return self.outcome in (Outcome.FAILED, Outcome.CRASHED)
 
 

@@ -57,7 +57,9 @@ def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[V
     for place, blob in enumerate(statistics.blob_metadata):
         if not any(_describes(blob, stored) for stored in file.blobs):
             message, path = "the file does not have the described blob", f"/blob-metadata/{place}"
-            yield spec_error("STA006", message, found=blob, path=path, aspect="unknown-blob").violation
+            fields = ", ".join(map(str, blob.fields))
+            described = f"{blob.type} of snapshot {blob.snapshot_id}, number {blob.sequence_number}, fields {fields}"
+            yield spec_error("STA006", message, found=described, path=path, aspect="unknown-blob").violation
 
 
 def _describes(blob: BlobMetadata, stored: StoredBlob) -> bool:

@@ -134,7 +134,7 @@ def _cycles(metadata: TableMetadata) -> FoundPlaces:
         at: int | None = snapshot.snapshot_id
         while at is not None and at in parents and at not in sound:
             if at in chain:
-                yield BrokenPlace(f"/snapshots/{place}/parent-snapshot-id", at, "ancestors that end")
+                yield BrokenPlace(f"/snapshots/{place}/parent-snapshot-id", at, "a chain of ancestors that ends")
                 break
             chain[at] = None
             at = parents[at]

@@ -192,7 +192,7 @@ def _logs_with_deletes(version: int, a: dict[str, Change], b: dict[str, Change],
         "deletes-of-two-files-of-one-partition",
         ("OCC004",),
         race({**a["position-delete"], **snapshot}, {**of_f2, **snapshot}),
-        "what may match is a conflict under snapshot isolation, by what the writer validates",
+        "rows that may match are a conflict under snapshot isolation or not, depending on what the writer validates",
     )
 
 

@@ -122,7 +122,7 @@ def _partitions() -> Iterator[Case]:
     table = PlanTable("partition-spec", "one value in partitions of two specs", specs=specs)
     table.manifest(entry("three", ["x"], 2), spec=3).manifest(entry("four", ["x"], 2), spec=4)
     table.deletes(equality("e", [1], ["x"], 3), positions("p", ["x"], 3), spec=4).commit()
-    note = "partitions are of the same spec, not only of the same values"
+    note = "a delete applies to a partition of the same spec, not only of the same values"
     yield table, (table.case("all", "SCN009 SCN010", {"three": [], "four": ["e", "p"]}, note),)
 
     specs = [Spec(1, BY_DATA.fields), Spec(0)]
