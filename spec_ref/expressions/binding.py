@@ -1,7 +1,7 @@
 """Bind predicates to a schema (Iceberg Expressions, Field reference, Value expression types).
 
 Binding resolves references to fields, functions to partition transforms, and reads constants in the type of what they
-are compared with. A predicate that says something impossible of its types is refused, never decided silently.
+are compared with. A predicate that is impossible for its types is refused, never decided silently.
 """
 
 from __future__ import annotations

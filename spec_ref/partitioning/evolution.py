@@ -77,8 +77,6 @@ def evolve_spec(
 ) -> tuple[PartitionSpec, int]:
     """Apply changes to a partition spec.
 
-    It is an equivalent spec of the table where there is one (PAR008), and a new one with a new id otherwise.
-
     Args:
         spec: the spec to change.
         changes: the changes, applied in order.

@@ -55,8 +55,8 @@ def rows(
 # The text of a document: name, text, outcome, note, contradictions.
 
 TEXTS: list[tuple[str, str, str, str, tuple[str, ...]]] = [
-    ("empty", "", REFUSED, "no document", ()),
-    ("spaces", " \n", REFUSED, "no document", ()),
+    ("empty", "", REFUSED, "the document is missing", ()),
+    ("spaces", " \n", REFUSED, "the document is missing", ()),
     ("cut-off", '{"format-version": 2, "location": "s3://b', REFUSED, "the text ends inside a string", ()),
     ("trailing-comma", '{"format-version": 2,}', REFUSED, "a comma before the end of an object", ()),
     ("single-quotes", "{'format-version': 2}", REFUSED, "strings in single quotes", ()),
@@ -82,7 +82,7 @@ VERSIONS: list[tuple[str, Any, str, str, tuple[str, ...]]] = [
     ("string", "2", REFUSED, "a string", ()),
     ("null", None, REFUSED, "null", ()),
     ("true", True, REFUSED, "a boolean", ()),
-    ("fraction", 2.5, REFUSED, "no integer", ()),
+    ("fraction", 2.5, REFUSED, "not an integer", ()),
     ("list", [2], REFUSED, "a list", ()),
     ("float", 2.0, EITHER, "the integer 2 with a point", ("E5",)),
 ]

@@ -317,7 +317,7 @@ def refs() -> Iterator[Case]:
         ("REF005",),
         {"/refs/main/max-ref-age-ms": 1},
         EITHER,
-        "main never expires, and has an age to expire at",
+        "main never expires, although it has an age at which to expire",
         near={"/refs/test/max-ref-age-ms": 1},
         more=("REF006",),
     )

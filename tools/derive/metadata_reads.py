@@ -143,7 +143,7 @@ def filled_in() -> Iterator[Vector]:
         ("SNP003", "UPG003"),
         {"/snapshots/0/sequence-number": DROP},
         {"snapshots": canonical(edited(V2_SMALL, {"/snapshots/0/sequence-number": 0}))["snapshots"]},
-        "a snapshot of before the upgrade has none, and some writers leave 0 out",
+        "a snapshot from before the upgrade has none, and some writers leave 0 out",
         ("C2",),
     )
     yield _read(
@@ -156,13 +156,13 @@ def filled_in() -> Iterator[Vector]:
                 edited(BASES["v3-small"], {"/snapshots/0/first-row-id": DROP, "/snapshots/0/added-rows": DROP})
             )["snapshots"],
         },
-        "a snapshot of before the upgrade has no row ids",
+        "a snapshot from before the upgrade has no row ids",
         origin="spec: Row Lineage for Upgraded Tables",
     )
 
 
 def references() -> Iterator[Vector]:
-    """No current snapshot in each form, and the main branch that is always there."""
+    """Yield tables without a current snapshot, in each form, and tables whose main branch is not in refs."""
     for name, edit in (("absent", DROP), ("null", None)):
         yield _read(
             f"no-current-snapshot-{name}",

@@ -82,11 +82,11 @@ def _decode(rows: list[Value], prefix: str = "binary-decode") -> tuple[Vector, .
 NAN = [
     ("float-quiet", "float", "0000C07F", "the canonical NaN"),
     ("float-negative", "float", "0000C0FF", "the sign of a NaN says nothing"),
-    ("float-payload", "float", "0100C07F", "nor do its other bits"),
-    ("float-signaling", "float", "0100807F", "nor does a signaling one differ"),
+    ("float-payload", "float", "0100C07F", "the other bits of a NaN have no meaning"),
+    ("float-signaling", "float", "0100807F", "a signaling NaN is a NaN like others"),
     ("double-quiet", "double", "000000000000F87F", "the canonical NaN"),
     ("double-negative", "double", "000000000000F8FF", "the sign of a NaN says nothing"),
-    ("double-payload", "double", "010000000000F87F", "nor do its other bits"),
+    ("double-payload", "double", "010000000000F87F", "the other bits of a NaN have no meaning"),
 ]
 
 LENGTHS = [

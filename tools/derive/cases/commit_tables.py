@@ -120,7 +120,7 @@ def specs() -> Iterator[Vector]:
                 "the file stays of the spec that it was planned for",
             ),
             ("append-then-spec", ("OCC009",), race(new, buckets), "files do not touch a change of the spec"),
-            ("append-then-rewrite", ("OCC007",), race(new, rewrite), "new files are nothing to a rewrite"),
+            ("append-then-rewrite", ("OCC007",), race(new, rewrite), "new files do not concern a rewrite"),
             (
                 "rewrite-then-delete",
                 ("OCC008",),

@@ -59,7 +59,7 @@ PARTITIONS: list[Placed] = [
     (
         "day-null-is-null",
         ("timestamp", "day", leaf("is-null"), None, YES, NO, ("SCN003", "TRN001")),
-        "null of null alone",
+        "only null has the result null",
     ),
     (
         "day-null-not-eq",
@@ -187,7 +187,7 @@ PARTITIONS: list[Placed] = [
     (
         "truncate-text-starts-with-long",
         ("string", "truncate[3]", leaf("starts-with", "abcd"), "abc", YES, YES, TEXTS),
-        "abcd begins so, abce does not",
+        "abcd begins with the prefix, abce does not",
     ),
     (
         "truncate-text-not-starts-with",
@@ -237,8 +237,16 @@ PARTITIONS: list[Placed] = [
         "NaN > 0.0 is false",
     ),
     ("identity-is-nan", ("float", "identity", leaf("is-nan"), "NaN", YES, NO, ("SCN003", "TRN002")), "all are NaN"),
-    ("void-is-null", ("int", "void", leaf("is-null"), None, YES, YES, ("SCN003", "TRN015")), "null of every value"),
-    ("void-eq", ("int", "void", leaf("eq", 34), None, YES, YES, ("SCN003", "TRN015")), "null of every value"),
+    (
+        "void-is-null",
+        ("int", "void", leaf("is-null"), None, YES, YES, ("SCN003", "TRN015")),
+        "the result is null for every value",
+    ),
+    (
+        "void-eq",
+        ("int", "void", leaf("eq", 34), None, YES, YES, ("SCN003", "TRN015")),
+        "the result is null for every value",
+    ),
     (
         "unknown-eq",
         ("int", "zorder", leaf("eq", 34), None, YES, YES, ("SCN004",)),
@@ -326,7 +334,7 @@ SUMMARIES: list[Summed] = [
         ("string", "truncate[3]", leaf("not-starts-with", "abcd"), False, None, "abc", "abc", YES, ENDS),
         "abce is truncated to abc too",
     ),
-    ("void", ("int", "void", leaf("eq", 34), True, None, None, None, YES, NULLS), "null of every value"),
+    ("void", ("int", "void", leaf("eq", 34), True, None, None, None, YES, NULLS), "the result is null for every value"),
 ]
 
 

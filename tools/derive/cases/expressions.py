@@ -112,8 +112,8 @@ COMPARED: list[Row] = [
     ("null-string-lt", ("string", leaf("lt", "a"), None, False, NULL_SAFE), "null < 'a' is false"),
     ("nan-eq", ("double", leaf("eq", 1.5), "NaN", False, NAN), "NaN is equal to NaN alone"),
     ("nan-not-eq", ("double", leaf("not-eq", 1.5), "NaN", True, NAN), "the negation of ="),
-    ("nan-lt", ("double", leaf("lt", 1.5), "NaN", False, NAN), "neither less"),
-    ("nan-gt", ("double", leaf("gt", 1.5), "NaN", False, NAN), "nor greater"),
+    ("nan-lt", ("double", leaf("lt", 1.5), "NaN", False, NAN), "NaN is not less than a number"),
+    ("nan-gt", ("double", leaf("gt", 1.5), "NaN", False, NAN), "NaN is not greater than a number"),
     ("nan-lt-eq", ("float", leaf("lt-eq", 1.5), "NaN", False, NAN), "false when only one operand is NaN"),
     ("nan-gt-eq", ("float", leaf("gt-eq", 1.5), "NaN", False, NAN), "false when only one operand is NaN"),
 ]

@@ -21,8 +21,8 @@ DATE_TEXTS = [
     ("two-digit-year", "17-11-16", "a year has four digits"),
     ("leading-space", " 2017-11-16", "nothing around it"),
     ("trailing-newline", "2017-11-16\n", "nothing around it"),
-    ("empty", "", "no date"),
-    ("words", "today", "no date"),
+    ("empty", "", "not a date"),
+    ("words", "today", "not a date"),
     ("arabic-digits", "\u0662\u0660\u0661\u0667-11-16", "digits are 0 to 9"),
 ]
 TIME_TEXTS = [
@@ -40,13 +40,13 @@ TIME_TEXTS = [
     ("am-pm", "10:31:08 PM", "not ISO 8601"),
     ("negative", "-01:00:00.000000", "no such hour"),
     ("leading-space", " 22:31:08.123456", "nothing around it"),
-    ("empty", "", "no time"),
+    ("empty", "", "not a time"),
     ("arabic-digits", "22:31:0\u0668.123456", "digits are 0 to 9"),
 ]
 TIMESTAMP_TEXTS = [
     ("zone-z", "2017-11-16T22:31:08.123456Z", "it has no zone"),
     ("zone-offset", "2017-11-16T22:31:08.123456+00:00", "it has no zone"),
-    ("date-only", "2017-11-16", "no time"),
+    ("date-only", "2017-11-16", "not a time"),
     ("space", "2017-11-16 22:31:08.123456", "ISO 8601 has a T"),
     ("february-30", "2017-02-30T22:31:08.123456", "no such day"),
     ("hour-24", "2017-11-16T24:00:01.000000", "no such hour"),
@@ -55,7 +55,7 @@ TIMESTAMP_TEXTS = [
     ("9-digits", "2017-11-16T22:31:08.123456789", "it has microseconds"),
     ("point-only", "2017-11-16T22:31:08.", "a point without digits"),
     ("trailing-space", "2017-11-16T22:31:08.123456 ", "nothing around it"),
-    ("empty", "", "no timestamp"),
+    ("empty", "", "not a timestamp"),
     ("beyond-long", "+294247-01-10T04:00:54.775808", "2^63 us"),
 ]
 AT_UTC = "2017-11-16T22:31:08.123456+00:00"
@@ -101,7 +101,7 @@ TIMESTAMPTZ_TEXTS = [
     ),
     ("7-digits", "2017-11-16T22:31:08.1234567+00:00", "it has microseconds", ()),
     ("february-30", "2017-02-30T22:31:08.123456+00:00", "no such day", ()),
-    ("date-only", "2017-11-16+00:00", "no time", ()),
+    ("date-only", "2017-11-16+00:00", "not a time", ()),
 ]
 NANOSECOND_TEXTS = [
     ("timestamp-ns-10-digits", "timestamp_ns", "2017-11-16T22:31:08.1234567890", "it has nanoseconds"),
@@ -162,13 +162,13 @@ DECIMAL_TEXTS: list[tuple[str, Any, str]] = [
     ("underscore", "1_4.20", "digits only"),
     ("space-inside", "1 4.20", "digits only"),
     ("space-around", " 14.20 ", "nothing around it"),
-    ("empty", "", "no number"),
+    ("empty", "", "not a number"),
     ("nan", "NaN", "a decimal has no NaN"),
     ("infinity", "Infinity", "a decimal has no infinity"),
     ("hexadecimal", "0x0E.33", "decimal digits"),
     ("two-points", "14.2.0", "one point"),
     ("two-signs", "--14.20", "one sign"),
-    ("words", "fourteen", "no number"),
+    ("words", "fourteen", "not a number"),
     ("fullwidth-digits", "\uff11\uff14.\uff12\uff10", "digits are 0 to 9"),
     ("true", True, "a JSON string, not a boolean"),
 ]
@@ -182,7 +182,7 @@ UUID_TEXTS: list[tuple[str, Any, str]] = [
     ("misplaced-hyphens", "f79c3e0-9677c-4bbd-a479-3f349cb785e7", "the groups have 8, 4, 4, 4 and 12 digits"),
     ("letter-g", "g79c3e09-677c-4bbd-a479-3f349cb785e7", "g is not a hexadecimal digit"),
     ("space-around", " f79c3e09-677c-4bbd-a479-3f349cb785e7", "nothing around it"),
-    ("empty", "", "no uuid"),
+    ("empty", "", "not a uuid"),
     ("number", 34, "a JSON string"),
 ]
 HEX_TEXTS: list[tuple[str, str, Any, str]] = [
@@ -225,7 +225,7 @@ NEGATIVE_SCALE_TEXTS = [
 ]
 
 BAD_SHAPES: list[tuple[str, str, Any, str]] = [
-    ("empty", CRS84, "", "no geometry"),
+    ("empty", CRS84, "", "not a geometry"),
     ("number", CRS84, 30, "a JSON string"),
     ("geojson", CRS84, {"type": "Point", "coordinates": [30, 10]}, "WKT, not GeoJSON"),
     ("wkb-hex", CRS84, "01010000000000000000003E400000000000002440", "WKT, not WKB"),

@@ -110,14 +110,14 @@ def _headers() -> Iterator[Row]:
     rows: list[tuple[str, str, dict[str, str | None], str]] = [
         ("schema-missing", "MAN005", {"schema": None}, "no schema"),
         ("schema-avro", "MAN005", {"schema": '{"type":"record","name":"r","fields":[]}'}, "an Avro schema"),
-        ("schema-no-json", "MAN005", {"schema": "{"}, "no JSON"),
+        ("schema-no-json", "MAN005", {"schema": "{"}, "not JSON"),
         ("schema-id-missing", "MAN006", {"schema-id": None}, "no schema-id"),
         ("partition-spec-missing", "MAN007", {"partition-spec": None}, "no partition-spec"),
-        ("partition-spec-null", "MAN007", {"partition-spec": "null"}, "null for the fields"),
+        ("partition-spec-null", "MAN007", {"partition-spec": "null"}, "null in place of the fields"),
         ("partition-spec-id-missing", "MAN008", {"partition-spec-id": None}, "no partition-spec-id"),
         ("partition-spec-id-text", "MAN008", {"partition-spec-id": "four"}, "the id is not a number"),
         ("format-version-missing", "MAN009", {"format-version": None}, "no format-version"),
-        ("format-version-unknown", "MAN009", {"format-version": "9"}, "a version that there is not"),
+        ("format-version-unknown", "MAN009", {"format-version": "9"}, "a version that does not exist"),
         ("content-missing", "MAN010", {"content": None}, "no content"),
         ("content-unknown", "MAN010", {"content": "delete"}, "neither data nor deletes"),
     ]
@@ -306,7 +306,7 @@ def _entries() -> Iterator[Row]:
         ),
         ("lower-bound-nan", "DFL027", {"lower_bounds": counts({3: struct.pack("<d", float("nan"))})}, "NaN is a bound"),
         ("upper-bound-nan", "DFL027", {"upper_bounds": counts({3: struct.pack("<d", float("nan"))})}, "NaN is a bound"),
-        ("upper-bound-utf-8", "DFL017", {"upper_bounds": counts({2: b"\xff"})}, "no UTF-8 for a string"),
+        ("upper-bound-utf-8", "DFL017", {"upper_bounds": counts({2: b"\xff"})}, "a string is not UTF-8"),
     ]
     for name, code, file, note in bounds:
         yield of(name, code, note, one(file=file))

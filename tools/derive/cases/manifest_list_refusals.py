@@ -97,7 +97,7 @@ def _lists() -> Iterator[Row]:
         yield of(
             f"{name.replace('_', '-')}-{name_of_type}",
             code,
-            f"{name} is no {name_of_type}",
+            f"{name} is not {'an' if name_of_type[0] in 'ai' else 'a'} {name_of_type}",
             retyped,
             listed(1, **{name: value}),
             columns=(name,),

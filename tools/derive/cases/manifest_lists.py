@@ -129,7 +129,7 @@ def _whole() -> Iterator[Vector]:
         "MLS002",
         manifest_list(2, [full], metadata=keys),
         [listed_form(full)],
-        "keys of the header mean nothing: a wrong version, as seen in the field",
+        "keys of the header mean nothing: a wrong version, as some writers write",
         2,
         expect=any_of(ok({"manifests": [listed_form(full)]}), INVALID),
         contradiction=("E14",),
@@ -419,7 +419,7 @@ def writes() -> Iterator[Vector]:
         3,
         old,
         [{**old[0], "first_row_id": 0}, {**old[1], "first_row_id": 10}],
-        "manifests of before the upgrade get ids too",
+        "manifests from before the upgrade get ids too",
         first_row_id="0",
     )
     yield write(

@@ -203,7 +203,7 @@ def _files() -> Iterator[Case]:
     table = PlanTable("file-bounds", "position deletes that by their bounds are of one data file").manifest(one, two)
     path = table.path("two")
     table.deletes(positions("p", number=3, stats={PATH: ("string", path, path, 1, 0)})).commit()
-    note = "bounds of the paths may be used to leave a delete file out where it has nothing for a file"
+    note = "a planner may leave out a delete file if its bounds of paths show that it has no delete for a file"
     case = table.case(
         "all", "SCN009 SCN005", {"one": [], "two": ["p"]}, note, optional_deletes={"one": ["p"]}, contradiction="C12"
     )
@@ -297,8 +297,7 @@ def _skipped() -> Iterator[Case]:
                 "data",
                 "SCN005 SCN010",
                 {"low": ["e"], "high": [], "unknown": ["e"]},
-                "deletes that by the bounds of both have nothing for a file may be left out; "
-                "what is not known may match",
+                "deletes whose bounds show that they delete no row of a file may be left out; unknown bounds may match",
                 optional_deletes={"high": ["e"]},
                 contradiction="E20",
             ),

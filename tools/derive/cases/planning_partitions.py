@@ -282,7 +282,7 @@ def _summaries() -> Iterator[Case]:
         ("eq", _x("eq", 1.0), "none one", "nan"),
         ("is-nan", _x("is-nan"), "nan", "none one"),
         codes="MLS016 MLS020 SCN002",
-        note="a summary that is missing is not known, and so is whether it contains NaN where it does not say",
+        note="a missing summary is unknown, and so is contains_nan where it is not set",
     )
     table = PlanTable("summary-wide", "summaries that also cover deleted files", columns=columns, specs=[spec])
     wide = [{"contains_null": True, "contains_nan": True, "lower_bound": bound, "upper_bound": struct.pack("<f", 9.0)}]
@@ -303,7 +303,7 @@ def _summaries() -> Iterator[Case]:
         ("eq", _x("eq", 1.0), "one", "null"),
         ("not-eq", _x("not-eq", 1.0), "null", "one"),
         codes="MLS019 MLS021 SCN002",
-        note="a summary without bounds is of values that are null",
+        note="a summary without bounds means that all values are null",
     )
     counts: JsonObject = {"added_files_count": None, "existing_files_count": None, "deleted_files_count": None}
     rows: JsonObject = {"added_rows_count": None, "existing_rows_count": None, "deleted_rows_count": None}

@@ -85,7 +85,7 @@ def _numbers() -> Iterator[Case]:
         ("above", _x("gt", 9), "no-upper only-counts", "all no-counts no-lower values-only"),
         ("not-null", _x("not-null"), "all no-counts no-lower no-upper only-counts values-only", ""),
         codes="SCN005 DFL013",
-        note="a statistic that is missing is not known, and never zero",
+        note="a missing statistic is unknown, and never zero",
     )
     table = PlanTable("bounds-promoted", "bounds of before an int became a long", columns=[ID, column(2, "x", "long")])
     table.manifest(

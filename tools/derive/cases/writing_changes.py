@@ -124,7 +124,7 @@ def _deletes() -> Iterator[Case]:
         "delete-all-mor-v3",
         ("DEL002", "SNP016"),
         (_table("mor-v3")[2], FIRST, delete(EVERY, MOR), SECOND),
-        "every row; others come",
+        "every row is deleted, and others are added",
     )
     yield Case(
         "delete-nothing-v2",
@@ -255,7 +255,7 @@ def _changes() -> Iterator[Case]:
         "overwrite-all",
         ("SNP015", "MAN017"),
         (create(2, COLUMNS), FIRST, {"op": "overwrite", "filter": True, "rows": make_rows(NAMES, ("1", "a", 11))}),
-        "every row by another",
+        "every row is replaced by another",
     )
     for way in ("cow-v1", "mor-v2"):
         version, mode, table = _table(way, *BY_P)

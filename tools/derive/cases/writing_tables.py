@@ -354,7 +354,7 @@ def _references() -> Iterator[Case]:
             f"branch-v{version}",
             ("REF002", "REF007", *(("LIN016", "LIN030") if version == 3 else ())),
             (create(version, simple), one, {"op": "branch", "name": "b"}, {**two, "branch": "b"}, three),
-            "a branch and main go apart",
+            "a branch and main diverge",
         )
     yield Case(
         "branch-changes",
@@ -402,7 +402,7 @@ def _references() -> Iterator[Case]:
             f"rollback-v{version}",
             ("TMD015", "REF007", "SNP002"),
             (create(version, simple), one, two, {"op": "rollback", "to": 1}, three),
-            "main goes back, and on from there",
+            "main is rolled back, and continues from there",
         )
     yield Case(
         "expire",
