@@ -137,7 +137,7 @@ class Merging:
 
     @property
     def applications(self) -> dict[str, list[tuple[Any, Any]]]:
-        """Those of the path of the caller."""
+        """The applications on the path of the caller."""
         return self.outer.applications
 
     def assume(self, condition: Any) -> None:

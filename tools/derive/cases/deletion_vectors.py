@@ -138,18 +138,28 @@ def _frames() -> Iterator[tuple[str, str, bytes, str]]:
         "the length counts itself and the checksum",
     )
     yield "length-little-endian", "PUF018", struct.pack("<I", len(body)) + whole[4:], "the length is big-endian"
-    yield "magic", "PUF018", deletion_vector(data, magic=bytes.fromhex("D1D33965")), "another magic, rightly summed"
+    yield (
+        "magic",
+        "PUF018",
+        deletion_vector(data, magic=bytes.fromhex("D1D33965")),
+        "another magic, with the right checksum",
+    )
     yield "magic-reversed", "PUF018", deletion_vector(data, magic=DV_MAGIC[::-1]), "the magic in the other order"
     crc = zlib.crc32(body)
     yield "checksum", "PUF018", deletion_vector(data, checksum=crc ^ 1), "one bit of the checksum is wrong"
     reverse = struct.unpack("<I", struct.pack(">I", crc))[0]
     yield "checksum-little-endian", "PUF018", deletion_vector(data, checksum=reverse), "the checksum is big-endian"
-    yield "checksum-of-vector", "PUF018", deletion_vector(data, checksum=zlib.crc32(data)), "the magic is summed too"
+    yield (
+        "checksum-of-vector",
+        "PUF018",
+        deletion_vector(data, checksum=zlib.crc32(data)),
+        "the checksum includes the magic",
+    )
     yield (
         "checksum-of-length",
         "PUF018",
         deletion_vector(data, checksum=zlib.crc32(whole[:-4])),
-        "the length is not summed",
+        "the checksum does not include the length",
     )
     yield (
         "bit-flipped",
