@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from attrs import frozen
 
 from conformance.core.json_text import dump_json, parse_json
+from conformance.core.moved_modules import renamed_member
 from conformance.operations.wire import from_exchange, to_exchange, values_equal
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import Type
@@ -182,3 +183,11 @@ def unordered_comparator(*names: str) -> Comparator:
         return first_differences(json_differences(form(expected), form(got)))
 
     return compare
+
+
+_RENAMED = {"exact": "compare_exact", "typed": "typed_comparator", "unordered": "unordered_comparator"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a member by its old name; deprecated for one release."""
+    return renamed_member(__name__, _RENAMED, name)

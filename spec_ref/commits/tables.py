@@ -1,7 +1,7 @@
 """The location of the next metadata file, and how it becomes current (File System Tables; Metastore Tables).
 
-A file-system table becomes current by a rename that must not replace a file. New tables should be in a metastore: the
-rename is deprecated, and neither object stores nor local file systems make it safe (OCC011).
+A version of a file-system table becomes current by a rename that must not replace a file. New tables should be in a
+metastore: the rename is deprecated, and neither object stores nor local file systems make it safe (OCC011).
 """
 
 from __future__ import annotations

@@ -70,26 +70,29 @@ def test_nothing_of_ours_is_imported_by_an_old_name() -> None:
 @pytest.mark.parametrize(
     ("module", "old", "new"),
     [
-        ("metadata_builders", "selected", "select_members"),
-        ("metadata_builders", "sibling", "sibling_name"),
-        ("predicates", "older_form", "to_legacy_form"),
-        ("race_logs", "Writer", "CommitWriter"),
-        ("race_logs", "given_metadata", "initial_metadata"),
-        ("race_logs", "replayed", "replay_commits"),
-        ("script_steps", "Writer", "ScriptWriter"),
-        ("sql_dialects", "text", "string_literal"),
-        ("sql_predicates", "built", "build_predicate"),
-        ("sql_predicates", "normal", "push_down_not"),
-        ("sql_predicates", "select_of", "select_statement"),
-        ("sql_predicates", "sql_of", "predicate_sql"),
-        ("table_requests", "only", "check_snapshot_selection"),
-        ("table_requests", "without_metadata_columns", "check_metadata_columns"),
+        ("operations.comparison", "exact", "compare_exact"),
+        ("operations.comparison", "typed", "typed_comparator"),
+        ("operations.comparison", "unordered", "unordered_comparator"),
+        ("adapter_sdk.metadata_builders", "selected", "select_members"),
+        ("adapter_sdk.metadata_builders", "sibling", "sibling_name"),
+        ("adapter_sdk.predicates", "older_form", "to_legacy_form"),
+        ("adapter_sdk.race_logs", "Writer", "CommitWriter"),
+        ("adapter_sdk.race_logs", "given_metadata", "initial_metadata"),
+        ("adapter_sdk.race_logs", "replayed", "replay_commits"),
+        ("adapter_sdk.script_steps", "Writer", "ScriptWriter"),
+        ("adapter_sdk.sql_dialects", "text", "string_literal"),
+        ("adapter_sdk.sql_predicates", "built", "build_predicate"),
+        ("adapter_sdk.sql_predicates", "normal", "push_down_not"),
+        ("adapter_sdk.sql_predicates", "select_of", "select_statement"),
+        ("adapter_sdk.sql_predicates", "sql_of", "predicate_sql"),
+        ("adapter_sdk.table_requests", "only", "check_snapshot_selection"),
+        ("adapter_sdk.table_requests", "without_metadata_columns", "check_metadata_columns"),
     ],
 )
-def test_a_renamed_member_of_the_adapter_sdk_is_the_same_by_its_old_name(module: str, old: str, new: str) -> None:
-    sdk = import_module(f"conformance.adapter_sdk.{module}")
+def test_a_renamed_member_is_the_same_by_its_old_name(module: str, old: str, new: str) -> None:
+    sdk = import_module(f"conformance.{module}")
     with pytest.warns(
-        DeprecationWarning, match=rf"adapter_sdk\.{module}\.{old} is deprecated; use .*\.{new}$"
+        DeprecationWarning, match=rf"conformance\.{module}\.{old} is deprecated; use .*\.{new}$"
     ) as warned:
         found = getattr(sdk, old)
     assert found is getattr(sdk, new)

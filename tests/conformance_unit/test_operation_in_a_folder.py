@@ -32,9 +32,9 @@ SCHEMA = {
 }
 MODULES = {
     "comparators.py": """
-from conformance.operations.comparison import exact
+from conformance.operations.comparison import compare_exact
 
-COMPARATORS = {"double": exact}
+COMPARATORS = {"double": compare_exact}
 """,
     "reference.py": """
 def operations(_):

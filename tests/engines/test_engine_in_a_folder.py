@@ -147,7 +147,10 @@ def test_the_validator_knows_what_it_cannot_read_and_how_its_files_look(toy: Pat
     done = run("validate", table, "--level", "metadata", "--format", "json")
     (reader,) = [one for one in json.loads(done.stdout)["tables"][0]["readability"] if one["engine"] == "toy"]
     assert "v2 is not implemented" in json.dumps(reader)
-    asked = "from conformance.validator.fingerprints import WriterMarks, suspect; print(suspect(WriterMarks('Toy 7')))"
+    asked = (
+        "from conformance.validator import fingerprints as known; "
+        "print(known.find_probable_writer(known.WriterMarks('Toy 7')))"
+    )
     result = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert result.stdout == "Toy\n"
 
