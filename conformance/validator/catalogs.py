@@ -105,7 +105,7 @@ class Name:
         return f"{PREFIX}{self.catalog}.{self.table}"
 
     def matching(self, identifiers: Iterable[str]) -> list[str]:
-        """Those of some identifiers that a pattern names, in order; a ``*`` is any text, dots included."""
+        """Select the identifiers that a pattern names, in order; a ``*`` matches any text, dots included."""
         pattern = re.compile(".*".join(map(re.escape, self.table.split(WILDCARD))), re.DOTALL)
         return sorted(one for one in identifiers if pattern.fullmatch(one))
 
