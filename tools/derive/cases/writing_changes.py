@@ -120,6 +120,20 @@ def _deletes() -> Iterator[Case]:
             ),
             "a required field has no value where the struct around it is null",
         )
+    for way in ("cow-v1", "cow-v2", "cow-v3"):
+        version, mode, _ = _table(way)
+        either = {"type": "or", "left": where("lt", "id", 7), "right": where("not-eq", "id", 1)}
+        yield Case(
+            f"delete-all-by-or-{way}",
+            ("EXP012", "SNP016"),
+            (
+                create(version, fields(("id", "long", True))),
+                append("id", ("0",), ("7",)),
+                delete(either, mode),
+                append("id", ("1",)),
+            ),
+            "no value is both 7 or more and 1, so that an optimizer finds no rows to keep",
+        )
     yield Case(
         "delete-all-mor-v3",
         ("DEL002", "SNP016"),
