@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,6 +78,9 @@ TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
 }
 """By the name of a value: other values that it could be mistaken for, and how."""
 
+_SAYS_HOW = re.compile(r"\b(stays?|kept|not (trimmed|normalised|padding))\b")
+"""What a note has that says already how the value must not be changed."""
+
 COMPARED: dict[str, tuple[str, Any]] = {
     "before-1": ("lt", "0001-01-01"),
     "after-9999": ("gt", "9999-12-31"),
@@ -111,7 +115,8 @@ def predicate_for(name: str, type_: str, value: Any, note: str) -> tuple[Any, st
     if name in TAKEN_FOR:
         others, how = TAKEN_FOR[name]
         literal = int(value) if type_ == "long" else value
-        said = f"{note}; the value must not be {how}" if note else f"the value must not be {how}"
+        must_not = f"the value must not be {how}"
+        said = must_not if not note else note if _SAYS_HOW.search(note) else f"{note}; {must_not}"
         return and_(leaf("eq", literal), leaf("not-in", others)), said
     if "infinity" in name:
         largest = 3.4028234663852886e38 if type_ == "float" else 1.7976931348623157e308

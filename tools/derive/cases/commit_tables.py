@@ -12,6 +12,7 @@ from tools.derive.cases.commit_kit import (
     changes,
     deletes,
     file,
+    planned_note,
     race,
     turn,
 )
@@ -86,7 +87,7 @@ def partitions() -> Iterator[Vector]:
                         (RULES[second], *PARTITION_RULES[kind]),
                         version,
                         race(made[first], made[second]),
-                        f"{second} is planned before {first} and committed after",
+                        planned_note(first, second),
                         begins=begins,
                         partitioned_by=by,
                     )
@@ -263,7 +264,7 @@ def lists_without_counts() -> Iterator[Vector]:
                 f"{first}-then-{second}",
                 RULES[second],
                 race(a[first], b[second]),
-                f"{second} is planned before {first} and committed after",
+                planned_note(first, second),
             )
             for first, second in pairs
         ]

@@ -13,6 +13,7 @@ from tools.derive.cases.commit_kit import (
     changes,
     deletes,
     file,
+    planned_note,
     race,
     step,
     turn,
@@ -78,9 +79,7 @@ def _pairs() -> Iterator[Vector]:
             codes = (*codes, "LIN023", "LIN028", *VECTORS.get((first, second), ()))
         if "delete" in (first, second):
             codes = (*codes, "SNP016")
-        yield case(
-            f"{first}-then-{second}", codes, version, log, f"{second} is planned before {first} and committed after"
-        )
+        yield case(f"{first}-then-{second}", codes, version, log, planned_note(first, second))
 
 
 Log = tuple[str, tuple[str, ...], list[Change], str]

@@ -233,7 +233,7 @@ def _schemas() -> Iterator[Row]:
         2,
         "DFL004",
         made(2, partition=(field(1000, "p", "string"),)),
-        "a partition field is optional",
+        "a partition field is required in the Avro schema",
     )
 
 

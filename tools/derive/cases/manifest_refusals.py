@@ -126,7 +126,14 @@ def _types(of: Callable[..., Row]) -> Iterator[Row]:
         ("file-size-float", "DFL006", 104, "float", 10.0, "a long"),
         ("partition-array", "DFL004", 102, {"type": "array", "items": "int"}, [1], "a record"),
         ("value-counts-array", "DFL012", 109, array(119, "long"), [10], "a map"),
-        ("value-counts-map", "DFL012", 109, {"type": "map", "values": "long"}, {"1": 10}, "a map of ints, no Avro map"),
+        (
+            "value-counts-map",
+            "DFL012",
+            109,
+            {"type": "map", "values": "long"},
+            {"1": 10},
+            "a map of ints, not an Avro map",
+        ),
         ("lower-bounds-of-strings", "DFL016", 125, pair_of_strings, counts({1: "a"}), "a map of binary"),
         ("split-offsets-long", "DFL019", 132, "long", 4, "a list"),
         ("split-offsets-of-strings", "DFL019", 132, array(133, "string"), ["4"], "a list of longs"),
@@ -163,7 +170,7 @@ def _types(of: Callable[..., Row]) -> Iterator[Row]:
         }[field_id]
         (row if field_id < 5 else row["data_file"])[member] = value
         columns = (names[field_id],) if field_id in names else ()
-        yield of(f"{name}", code, f"{member} is {expected}", retyped, row, columns=columns)
+        yield of(f"{name}", code, f"{member} must be {expected}", retyped, row, columns=columns)
 
     def flat(schema: JsonObject) -> None:
         column(schema, 2)["type"] = "string"

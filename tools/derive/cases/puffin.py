@@ -294,8 +294,8 @@ def _metadata() -> Iterator[tuple[str, str, bytes, str]]:
         return file(A, json.dumps(document).encode())
 
     yield "blobs-missing", "PUF007", of({"properties": {}}), "blobs is required"
-    yield "blobs-object", "PUF007", of({"blobs": {"0": _one()}}), "blobs is a list"
-    yield "blob-string", "PUF007", of({"blobs": ["some-blob"]}), "a blob is described by an object"
+    yield "blobs-object", "PUF007", of({"blobs": {"0": _one()}}), "blobs must be a list"
+    yield "blob-string", "PUF007", of({"blobs": ["some-blob"]}), "a blob must be described by an object"
     for name in ("type", "fields", "snapshot-id", "sequence-number", "offset", "length"):
         blob = {member: value for member, value in _one().items() if member != name}
         yield f"{name}-missing", _FIELD_CODES[name], of({"blobs": [blob]}), f"{name} is required"
@@ -303,19 +303,19 @@ def _metadata() -> Iterator[tuple[str, str, bytes, str]]:
         ("type-number", "type", 1, "a string"),
         ("fields-string", "fields", "1", "a list"),
         ("fields-of-strings", "fields", ["1"], "a list of ints"),
-        ("fields-of-longs", "fields", [1 << 31], "32 bits"),
+        ("fields-of-longs", "fields", [1 << 31], "a list of ints of 32 bits"),
         ("fields-of-objects", "fields", [{"id": 2147483646}], "a list of ints, not of objects as Velox wrote"),
-        ("fields-of-floats", "fields", [1.5], "ints"),
+        ("fields-of-floats", "fields", [1.5], "a list of ints"),
         ("snapshot-id-string", "snapshot-id", "2", "a number"),
-        ("snapshot-id-65-bits", "snapshot-id", 1 << 63, "64 bits"),
-        ("snapshot-id-float", "snapshot-id", 2.5, "no fraction"),
+        ("snapshot-id-65-bits", "snapshot-id", 1 << 63, "a number of 64 bits"),
+        ("snapshot-id-float", "snapshot-id", 2.5, "an integer"),
         ("sequence-number-string", "sequence-number", "1", "a number"),
         ("sequence-number-boolean", "sequence-number", True, "a number"),
         ("offset-string", "offset", "4", "a number"),
         ("offset-negative", "offset", -1, "the place of a blob in the file"),
         ("offset-behind", "offset", 1 << 40, "the place of a blob in the file"),
         ("length-string", "length", "10", "a number"),
-        ("length-negative", "length", -1, "not negative"),
+        ("length-negative", "length", -1, "0 or more"),
         ("length-behind", "length", 1 << 40, "the length of a blob in the file"),
         (
             "length-largest",
@@ -328,8 +328,13 @@ def _metadata() -> Iterator[tuple[str, str, bytes, str]]:
         ("properties-number", "properties", {"ndv": 17}, "an object of strings"),
     ]
     for name, member, value, note in wrong:
-        yield name, _FIELD_CODES[member], of({"blobs": [{**_one(), member: value}]}), f"{member} is {note}"
-    yield "file-properties-number", "PUF026", of({**ONE, "properties": {"a": 1}}), "properties is an object of strings"
+        yield name, _FIELD_CODES[member], of({"blobs": [{**_one(), member: value}]}), f"{member} must be {note}"
+    yield (
+        "file-properties-number",
+        "PUF026",
+        of({**ONE, "properties": {"a": 1}}),
+        "properties must be an object of strings",
+    )
     yield (
         "length-into-footer",
         "PUF013",
