@@ -15,7 +15,7 @@ from typing import Any
 import mmh3
 
 from spec_ref.core.calendar import NANOS_PER_MICRO
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.types import Type, kind
 from spec_ref.data_types.values import check_value
 from spec_ref.single_value.binary import to_binary
@@ -93,7 +93,7 @@ def hash_value(type_: Type, value: Any) -> int | None:
         return None
     hashed = _HASHED.get(name)
     if hashed is None:
-        raise spec_error("HSH009", "the type has no 32-bit hash", found=str(type_))
+        raise spec_error("HSH009", "the type has no 32-bit hash", found=Description(str(type_)))
     if value is None:
         return None
     check_value(type_, value)

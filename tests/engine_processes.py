@@ -10,10 +10,10 @@ import pytest
 from patient import PATIENT
 
 from conformance.engine_setup import launch, list_engines
-from conformance.operations.protocol import Started
+from conformance.operations.protocol import StartAnswer
 from conformance.runner.process import Process
 
-Running = Callable[[str], tuple[Process, Started]]
+Running = Callable[[str], tuple[Process, StartAnswer]]
 """Returns the process of an engine by its label, and what it reported when it started."""
 
 
@@ -24,7 +24,7 @@ def shared_processes() -> Iterator[Running]:
         processes = []
 
         @functools.cache
-        def running(label: str) -> tuple[Process, Started]:
+        def running(label: str) -> tuple[Process, StartAnswer]:
             status = next(status for status in list_engines() if status.label == label)
             if not status.installed:
                 pytest.fail(f"{label}: {status.reason}")

@@ -18,7 +18,7 @@ from conformance.cli import deprecations
 from conformance.cli.help_text import WrappedHelp
 from conformance.core.failures import ExitStatus, ToolError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.core.terminal_sanitizer import Visible
+from conformance.core.terminal_sanitizer import SanitizedStream
 
 with lazy_imports():
     import tempfile
@@ -145,7 +145,7 @@ def _configured(given: Sequence[str]) -> App:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit status."""
-    streams: tuple[Any, Any] = Visible(sys.stdout), Visible(sys.stderr)
+    streams: tuple[Any, Any] = SanitizedStream(sys.stdout), SanitizedStream(sys.stderr)
     with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
         return _main(arguments)
 

@@ -101,7 +101,7 @@ def new_adapter(
 
 
 def _texts(language: str, template: Template, called: str) -> dict[str, str]:
-    """The text of each file."""
+    """Return the text of each file."""
     values = {
         "NAME": called,
         "RUN": template.run,

@@ -18,7 +18,7 @@ from conformance.core.failures import ExitStatus, HarnessFault, NothingSelected,
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import open_output, write_output
 from conformance.core.terminal_sanitizer import one_line
-from conformance.operations.protocol import Started
+from conformance.operations.protocol import StartAnswer
 from conformance.reports import outputs, write_reports
 from conformance.reports.terminal import Detail
 from conformance.runner import expectations, expectations_update
@@ -184,7 +184,7 @@ def _print_second_readings(reader: str, found: Run) -> None:
 
 def _check_engines(expected: Expectations, found: Run) -> None:
     if all(not adapter.not_examined for adapter in found.adapters):
-        ran = [(one.name, Started(one.implementation, one.version, frozenset())) for one in found.adapters]
+        ran = [(one.name, StartAnswer(one.implementation, one.version, frozenset())) for one in found.adapters]
         expected.check_engines(ran, {label.partition("@")[0] for label in (REFERENCE, *engine_labels())})
 
 

@@ -19,7 +19,7 @@ from conformance.cli.progress import progress
 from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.operations.protocol import Started
+from conformance.operations.protocol import StartAnswer
 from conformance.runner.process import AdapterLimits
 from conformance.runner.targets import REFERENCE, make_limits, target
 from spec_ref.core.json_types import Json
@@ -196,7 +196,7 @@ def _scratch_folder(stack: ExitStack) -> Path:
     return Path(made)
 
 
-def _replay(script: Json, run: scenario_run.ScenarioRun, started: Started) -> ExitStatus:
+def _replay(script: Json, run: scenario_run.ScenarioRun, started: StartAnswer) -> ExitStatus:
     try:
         run.follow(script)
     except errors.Broken as broken:
@@ -209,7 +209,7 @@ def _replay(script: Json, run: scenario_run.ScenarioRun, started: Started) -> Ex
 
 def _print_json(
     run: scenario_run.ScenarioRun,
-    started: Started,
+    started: StartAnswer,
     seed: int,
     reasons: dict[str, str],
     failures: list[tuple[searching.FailingExample, Path, str]],
@@ -233,7 +233,7 @@ def _print_json(
 
 def _print_text(
     run: scenario_run.ScenarioRun,
-    started: Started,
+    started: StartAnswer,
     reasons: dict[str, str],
     failures: list[tuple[searching.FailingExample, Path, str]],
 ) -> None:

@@ -159,7 +159,7 @@ def validate(
 def _tables(
     locations: Sequence[str], found: Catalogs, budget: TimeBudget
 ) -> Iterator[tuple[str, ...] | ValidationResult]:
-    """Each table, and what cannot be found out about which tables there are."""
+    """Yield each table, and an error for each location whose tables cannot be listed."""
     for location in locations:
         name = catalogs.parse_location(location)
         if name is None or not name.is_pattern:

@@ -11,10 +11,10 @@ _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 
 
 def has_drive(location: str) -> bool:
-    """Whether a location is a path that begins with a drive, and not a URI."""
+    """Return whether a location is a path that begins with a drive, and not a URI."""
     return WINDOWS and _DRIVE.match(location) is not None
 
 
 def local_uri_path(path: str) -> str:
-    """The path of a ``file`` URI: without the slash before a drive."""
+    """Return the path of a ``file`` URI: without the slash before a drive."""
     return path[1:] if path.startswith("/") and has_drive(path[1:]) else path

@@ -1,4 +1,4 @@
-r"""Escapes for text of others, so that names and messages cannot move a cursor, hide or reverse text, or add lines.
+r"""Escapes for text from elsewhere, so that it cannot move a cursor, hide or reverse text, or add lines.
 
 Control characters, characters that change the direction of text, and lone surrogates are written as escapes
 (``\x1b``). Colours stay, as do the sequences that rewrite the line of progress.
@@ -48,7 +48,7 @@ def _escaped(pattern: str, text: str) -> str:
     return re.sub(pattern, lambda found: found[1] or found[0].encode("unicode_escape").decode(), text)
 
 
-class Visible:
+class SanitizedStream:
     """A stream that escapes text with `escape_controls`."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -169,14 +169,14 @@ class Build:
         return (self.path / MARKER).is_file()
 
     def is_outdated(self) -> bool:
-        """Whether only a build of the same program from different sources exists."""
+        """Return whether only a build of the same program from different sources exists."""
         root, name = self.path.parent, re.compile(re.escape(self.path.name[:-HASH]) + f"[0-9a-f]{{{HASH}}}")
         others = root.iterdir() if root.is_dir() else ()
         return not self.is_installed() and any(name.fullmatch(one.name) and (one / MARKER).is_file() for one in others)
 
 
 def source_folder(engine: Installed) -> Path:
-    """The folder of an engine's program."""
+    """Return the folder of an engine's program."""
     return engine.source_folder
 
 

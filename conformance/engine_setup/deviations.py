@@ -32,7 +32,7 @@ OWNERS = {
 
 
 def shipped_entries(*sections: str) -> list[tuple[Path, dict[str, Json]]]:
-    """Some sections of the files of all engines, those without any left out.
+    """Read some sections of the files of all engines; files without them are left out.
 
     Raises:
         UsageError: a file cannot be read, has another section, or has an entry of another engine.

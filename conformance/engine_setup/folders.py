@@ -109,13 +109,13 @@ class EngineFolder:
         return self.path.parent == SHIPPED_ENGINES
 
     def data(self, name: str) -> Path | None:
-        """A file of the folder; None where it has none."""
+        """Return a file of the folder; None where it has none."""
         path = self.path / name
         return path if path.is_file() else None
 
 
 def engine_folders() -> tuple[EngineFolder, ...]:
-    """All engines: the one inside the tool first, then by name.
+    """Return all engines: the one inside the tool first, then by name.
 
     Raises:
         UsageError: a folder or its ``engine.toml`` is not as it has to be, or two engines have one name.

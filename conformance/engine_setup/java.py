@@ -46,7 +46,7 @@ def java_release(java_home: Path) -> int | None:
 
 
 def system_java() -> Path | None:
-    """The Java home of this machine (``JAVA_HOME``, then ``java`` on the path) if the engines run on its release."""
+    """Return the machine's Java home (``JAVA_HOME``, then ``java`` on the path) if engines run on its release."""
     wanted = catalog().java
     homes: list[Path] = []
     if given := os.environ.get("JAVA_HOME"):

@@ -9,7 +9,7 @@ from conformance.core.failures import NotExamined
 from conformance.interop.catalogue import ScriptVariant
 from conformance.interop.cells import MadeTable, TableOutcome
 from conformance.interop.features import table_features
-from conformance.operations.protocol import Answer, Crashed, Refused, Started, Unsupported
+from conformance.operations.protocol import Answer, Crashed, Refused, StartAnswer, Unsupported
 from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, make_vector, readings, write_script
 from conformance.runner.adapter_interface import Adapter
@@ -24,7 +24,7 @@ RULES = "/table/"
 def write_tables(
     producer: str,
     adapter: Adapter,
-    started: Started,
+    started: StartAnswer,
     scripts: Sequence[ScriptVariant],
     folder: Path,
 ) -> Iterator[MadeTable]:
@@ -41,7 +41,7 @@ def write_tables(
         yield _written(producer, adapter, started, variant, folder / variant.name)
 
 
-def _written(producer: str, adapter: Adapter, started: Started, variant: ScriptVariant, place: Path) -> MadeTable:
+def _written(producer: str, adapter: Adapter, started: StartAnswer, variant: ScriptVariant, place: Path) -> MadeTable:
     def made(outcome: TableOutcome, reason: str = "", **more: object) -> MadeTable:
         return MadeTable(
             producer=producer,

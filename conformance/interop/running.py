@@ -28,7 +28,7 @@ from conformance.interop.cells import (
 )
 from conformance.interop.known import KnownOutcome, apply_known
 from conformance.interop.producing import write_tables
-from conformance.operations.protocol import Answer, Started
+from conformance.operations.protocol import Answer, StartAnswer
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.runner.execution import Target, difference_json, undeclared_operations
 from conformance.runner.expectations import Expectations
@@ -71,7 +71,7 @@ class _Session:
 
     participant: Participant
     adapter: Adapter | None = None
-    started: Started | None = None
+    started: StartAnswer | None = None
 
 
 def run_matrix(
@@ -246,7 +246,11 @@ def _key(table: MadeTable) -> tuple[str, str]:
 
 
 def _asked(
-    adapter: Adapter, started: Started, tables: Sequence[MadeTable], plan: MatrixPlan, report_progress: ReportProgress
+    adapter: Adapter,
+    started: StartAnswer,
+    tables: Sequence[MadeTable],
+    plan: MatrixPlan,
+    report_progress: ReportProgress,
 ) -> Iterator[tuple[MadeTable, list[_Reading]]]:
     """Yield each table with the results of its readings."""
     asked = [vector for table in tables for vector in table.cases]
@@ -265,7 +269,7 @@ def _asked(
         yield table, readings
 
 
-def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[Answer]:
+def _answers(adapter: Adapter, started: StartAnswer, vectors: Sequence[Vector]) -> Iterator[Answer]:
     """Yield the answers in order; operations that the adapter does not declare are not requested."""
     missing = [undeclared_operations(started, vector) for vector in vectors]
     golden = golden_location(tables_folder())

@@ -14,7 +14,7 @@ Key = Callable[[Cell, MadeTable], Iterable[str]]
 
 
 @frozen
-class Counted:
+class OutcomeCounts:
     """Counts of outcomes by row and consumer; known bad cells are counted separately."""
 
     rows: tuple[str, ...]
@@ -35,18 +35,18 @@ def status(cell: Cell) -> str:
     return "known" if cell.outcome.is_bad and cell.known else cell.outcome.value
 
 
-def by_producer(matrix: Matrix) -> Counted:
+def by_producer(matrix: Matrix) -> OutcomeCounts:
     """Count producers by consumers."""
     return _counted(matrix, lambda cell, _: (cell.producer,), matrix.producers)
 
 
-def by_feature(matrix: Matrix) -> Counted:
+def by_feature(matrix: Matrix) -> OutcomeCounts:
     """Count features by consumers, for all producers."""
     features = sorted({feature for table in matrix.tables for feature in table.features})
     return _counted(matrix, lambda _, table: table.features, features)
 
 
-def by_layout(matrix: Matrix) -> Counted:
+def by_layout(matrix: Matrix) -> OutcomeCounts:
     """Count format versions and file formats by consumers."""
     rows = sorted({version_and_format(table) for table in matrix.tables})
     return _counted(matrix, lambda _, table: (version_and_format(table),), rows)
@@ -57,13 +57,13 @@ def version_and_format(table: MadeTable) -> str:
     return f"v{table.format_version} {table.file_format}"
 
 
-def _counted(matrix: Matrix, key: Key, rows: Iterable[str]) -> Counted:
+def _counted(matrix: Matrix, key: Key, rows: Iterable[str]) -> OutcomeCounts:
     tables = {(table.producer, table.name): table for table in matrix.tables}
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for cell in matrix.cells:
         for row in key(cell, tables[cell.producer, cell.table]):
             counts[row, cell.consumer][status(cell)] += 1
-    return Counted(tuple(rows), tuple(one.name for one in matrix.consumers), dict(counts))
+    return OutcomeCounts(tuple(rows), tuple(one.name for one in matrix.consumers), dict(counts))
 
 
 def reproduce(cell: Cell) -> str:

@@ -71,7 +71,7 @@ Answer: TypeAlias = Ok | Refused | Unsupported | Crashed
 
 
 @frozen
-class Started:
+class StartAnswer:
     """The adapter's answer to ``start``: which implementation it runs."""
 
     implementation: str
@@ -197,7 +197,7 @@ def _answer_complaint(message: Any) -> str:
     return message_violation(forms[0], message) or abbreviated_repr(message)
 
 
-def read_started(answer: Ok | Refused | Unsupported) -> Started:
+def read_started(answer: Ok | Refused | Unsupported) -> StartAnswer:
     """Parse the answer to ``start``.
 
     Raises:
@@ -212,7 +212,7 @@ def read_started(answer: Ok | Refused | Unsupported) -> Started:
     wrong = message_violation("started", value)
     if wrong is not None:
         raise Breach(f"the answer to start is invalid: {wrong}")
-    return Started(
+    return StartAnswer(
         implementation=value["implementation"],
         version=value["version"],
         operations=frozenset(value["operations"]),

@@ -48,7 +48,7 @@ POINT: Op = {
 
 
 @frozen
-class Supported:
+class SupportedFeatures:
     """The features that a writer supports."""
 
     exclude: frozenset[str]
@@ -243,7 +243,7 @@ def _partitioned_row(partition: list[Op]) -> Op:
 
 def find_supported(
     writer: Adapter, exclude: frozenset[str] = frozenset(), progress: Callable[[int], None] = lambda _done: None
-) -> Supported:
+) -> SupportedFeatures:
     """Detect what a writer supports.
 
     Args:
@@ -299,4 +299,4 @@ def find_supported(
                 found = answer(probes_together(since, word, [name]))
                 if isinstance(found, Unsupported):
                     reasons[f"{word}{TOGETHER}{name}"] = found.message
-        return Supported(exclude | reasons.keys(), reasons)
+        return SupportedFeatures(exclude | reasons.keys(), reasons)

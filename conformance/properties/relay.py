@@ -20,7 +20,7 @@ import attrs
 from attrs import Factory, define
 
 from conformance.core.failures import NotExamined
-from conformance.operations.protocol import Crashed, Ok, Refused, Started, Unsupported
+from conformance.operations.protocol import Crashed, Ok, Refused, StartAnswer, Unsupported
 from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay, operation_features
 from conformance.properties.relay_results import (
@@ -59,7 +59,7 @@ class RelayEngine:
 
     name: str
     adapter: Adapter
-    started: Started
+    started: StartAnswer
     has: set[tuple[Any, ...]] = Factory(set)
     lacks: dict[tuple[Any, ...], set[frozenset[str]]] = Factory(dict)
     """The unsupported operations, with the features of the tables (`operation_features`)."""

@@ -88,7 +88,7 @@ class SharedTable:
         found = None
         if broken.filtered is not None:
             for version in reversed(self.versions):
-                if version.checks.fault_of_filter(*broken.filtered, version.model) is None:
+                if version.checks.filter_fault(*broken.filtered, version.model) is None:
                     break
                 found = version
         return found
@@ -100,7 +100,7 @@ class SharedTable:
         """
         if "filter" in operation and self.versions:
             for predicate in (operation["filter"], {"type": "not", "child": operation["filter"]}):
-                fault = self.checks.fault_of_filter(operation.get("branch", MAIN), predicate, self.model)
+                fault = self.checks.filter_fault(operation.get("branch", MAIN), predicate, self.model)
                 if fault is not None:
                     return fault
         return None

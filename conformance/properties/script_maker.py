@@ -204,7 +204,7 @@ class ScriptMaker:
         assert self.take({key: value for key, value in made.items() if value != []})
 
     def some_properties(self) -> dict[str, str]:
-        """Some table properties."""
+        """Draw some table properties."""
         every = {
             name: values for word, some in PROPERTIES.items() if self.allows(word) for name, values in some.items()
         }
@@ -283,7 +283,7 @@ class ScriptMaker:
         return self.draw.choice(able) if able else "identity"
 
     def leaves(self) -> list[tuple[str, str]]:
-        """The columns that filters can name."""
+        """Return the columns that filters can name."""
         return list(predicate_leaves(self.columns))
 
     def row(self) -> Op:
@@ -311,7 +311,7 @@ class ScriptMaker:
         return None if is_null else str(self.draw.randrange(IDS))
 
     def rows(self, least: int = 1) -> list[Op]:
-        """Some rows."""
+        """Draw some rows."""
         return [self.row() for _ in range(self.draw.randint(least, self.size.rows))]
 
     def filter(self, branch: str = MAIN) -> Json:

@@ -157,7 +157,7 @@ class Maker(ScriptMaker):
 
 
 def _types_in(type_: Json) -> Iterator[str]:
-    """The primitive types inside a type."""
+    """Return the primitive types inside a type."""
     if isinstance(type_, str):
         yield type_
         return

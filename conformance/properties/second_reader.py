@@ -15,7 +15,7 @@ from conformance.adapter_sdk.script_steps import WRITING
 from conformance.adapter_sdk.table_requests import local_path
 from conformance.core.counts import plural
 from conformance.core.failures import NotExamined
-from conformance.operations.protocol import Answer, Ok, Started, Unsupported
+from conformance.operations.protocol import Answer, Ok, StartAnswer, Unsupported
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, make_vector, readings
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.runner.judge import Outcome, judge_answer
@@ -26,7 +26,7 @@ from spec_ref.core.errors import SpecError
 
 
 def second_readings(
-    writer: str, vector: Vector, answer: Answer, reader: Adapter, started: Started
+    writer: str, vector: Vector, answer: Answer, reader: Adapter, started: StartAnswer
 ) -> Iterator[SecondReading]:
     """Let a second reader read every state of a table that passed.
 
@@ -63,7 +63,7 @@ def second_readings(
         yield SecondReading(writer, vector.id, label, verdict.outcome, reason)
 
 
-def _puffin(writer: str, vector: Vector, written: str, reader: Adapter, started: Started) -> SecondReading:
+def _puffin(writer: str, vector: Vector, written: str, reader: Adapter, started: StartAnswer) -> SecondReading:
     """Compare a second reader's results for a written Puffin file and for the derived one."""
     derived = next(one.value for one in vector.permitted if isinstance(one, Ok))
     if "puffin.read" not in started.operations:
@@ -87,7 +87,7 @@ def _blobs(form: Any) -> Any:
     return blobs, properties
 
 
-def _unsupported(started: Started, case: Vector) -> Unsupported | None:
+def _unsupported(started: StartAnswer, case: Vector) -> Unsupported | None:
     if "table.read" not in started.operations:
         return Unsupported("the operation table.read (not declared)")
     if started.format_versions and not set(case.versions) & set(started.format_versions):

@@ -22,7 +22,7 @@ from attrs import define, field, frozen
 from conformance.core.failures import NotExamined
 from conformance.operations.comparison import Difference
 from conformance.operations.writing.comparators import Lineage, reading_differences, state_differences
-from conformance.operations.writing.written import OperationNumbers, Written
+from conformance.operations.writing.written import OperationNumbers, WrittenTable
 from conformance.properties.errors import Broken
 from conformance.properties.incremental import IncrementalLocal
 from conformance.properties.script_maker import filter_constants
@@ -76,7 +76,7 @@ class TableChecks:
     engine: IncrementalLocal = field(factory=IncrementalLocal)
     """The engine that validates the table after an operation."""
 
-    before: Written | None = None
+    before: WrittenTable | None = None
     """The table after the previous operation."""
 
     snapshots: dict[int, ExpectedSnapshot] = field(factory=dict)
@@ -123,7 +123,7 @@ class TableChecks:
             self.files_remain(what, operation)
             if operation["op"] == "expire":  # may delete files
                 self.forget()
-            written = Written.load(location, self.place)
+            written = WrittenTable.load(location, self.place)
             self._state(what, model, written)
             self._sequence_numbers(index, operation, model, written)
             for name, expected in expected_heads(model).items():
@@ -165,7 +165,7 @@ class TableChecks:
         except Exception as error:
             raise reading_error("at the end", error) from error
 
-    def _state(self, what: str, model: ModelTable, written: Written) -> None:
+    def _state(self, what: str, model: ModelTable, written: WrittenTable) -> None:
         state = {
             "format_version": model.version,
             "schema": {"type": "struct", "fields": list(model.fields)},
@@ -175,7 +175,7 @@ class TableChecks:
         }
         _no_differences(what, state_differences(state, written))
 
-    def _sequence_numbers(self, index: int, operation: Op, model: ModelTable, written: Written) -> None:
+    def _sequence_numbers(self, index: int, operation: Op, model: ModelTable, written: WrittenTable) -> None:
         last = written.table.metadata.last_sequence_number or 0
         before = max((high for _, high in self.spans.values()), default=0)
         if model.target[0] is not None:
@@ -186,7 +186,7 @@ class TableChecks:
         self.lineage.numbers = OperationNumbers.with_upgrade(self.spans, self.before_lineage, self.beginnings.values())
 
     def _head(
-        self, what: str, index: int, name: str, expected: ExpectedSnapshot, model: ModelTable, written: Written
+        self, what: str, index: int, name: str, expected: ExpectedSnapshot, model: ModelTable, written: WrittenTable
     ) -> None:
         """Compare the rows of a branch or tag, with and without filters."""
         metadata = written.table.metadata
@@ -207,7 +207,7 @@ class TableChecks:
         if snapshot is not None:
             self.readings[snapshot] = (written.reading_inputs(ref=name), expected)
 
-    def fault_of_filter(self, name: str, predicate: Json, model: ModelTable) -> Broken | None:
+    def filter_fault(self, name: str, predicate: Json, model: ModelTable) -> Broken | None:
         """Return how a read of a branch or tag with a filter gives wrong rows.
 
         Args:
@@ -257,7 +257,7 @@ class TableChecks:
                 raise Broken("lost file", f"{what}: {path} {'changed' if path in found else 'is missing'}")
         self.files = found
 
-    def _valid(self, what: str, written: Written, location: str) -> None:
+    def _valid(self, what: str, written: WrittenTable, location: str) -> None:
         """Validate new snapshots and files, and compare the metadata with the previous version."""
         new = [
             snapshot.snapshot_id
@@ -274,7 +274,7 @@ class TableChecks:
             tally.add(forbidden_changes(old.metadata, written.table.metadata, old.metadata_location, location))
         check_no_findings(what, tally.findings(), warnings=self.warnings)
 
-    def _time_travel(self, what: str, written: Written) -> None:
+    def _time_travel(self, what: str, written: WrittenTable) -> None:
         """Compare every snapshot with the rows that it had when it was written."""
         for snapshot, expected in self.snapshots.items():
             if not written.has_snapshot(snapshot):
@@ -329,7 +329,7 @@ def _files_below(place: str) -> dict[str, tuple[int, int]]:
 
 
 def _filtered_differences(
-    name: str, predicate: Json, expected: ExpectedSnapshot, written: Written
+    name: str, predicate: Json, expected: ExpectedSnapshot, written: WrittenTable
 ) -> Iterator[Difference]:
     """Compare the rows of a branch or tag that match a filter."""
     matching = ModelTable(fields=expected.fields).matcher(predicate)

@@ -99,7 +99,7 @@ class TableCase:
         ]
 
     def schema_json(self) -> Json:
-        """The schema in JSON."""
+        """Return the schema in JSON."""
         fields = []
         for number, column in enumerate(self.columns, 1):
             field = {"id": number, "name": column.name, "required": False, "type": column.type}

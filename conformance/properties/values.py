@@ -321,7 +321,7 @@ class Chance:
 
 
 def value_pool(kind: str) -> tuple[Json, ...]:
-    """The values of a primitive type, in exchange form."""
+    """Return the values of a primitive type, in exchange form."""
     for values in (VALUES, NEW_VALUES, SEALED_VALUES):
         if kind in values:
             return values[kind]
@@ -334,7 +334,7 @@ def value_pool(kind: str) -> tuple[Json, ...]:
 
 
 def _digits(precision: int) -> tuple[str, ...]:
-    """The unscaled values of a decimal: no nines with a minus, which truncating would take out of its range."""
+    """Return the unscaled values of a decimal: no nines with a minus, which truncating would take out of its range."""
     return "-" + "8" * precision, "-1", "0", "1", "9" * precision
 
 
@@ -344,7 +344,7 @@ def _decimal(unscaled: str, scale: int) -> str:
 
 
 def partition_transforms(kind: str) -> tuple[str, ...]:
-    """The transforms of partition fields of a primitive type."""
+    """Return the transforms of partition fields of a primitive type."""
     if kind in TRANSFORMS:
         return TRANSFORMS[kind]
     if kind.startswith("decimal"):

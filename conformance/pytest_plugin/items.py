@@ -11,7 +11,7 @@ import pytest
 
 from conformance import vectors
 from conformance.core.failures import NotExamined, ToolError, UsageError, suggestion
-from conformance.operations.protocol import Answer, Started
+from conformance.operations.protocol import Answer, StartAnswer
 from conformance.reports.evidence import evidence, short_evidence
 from conformance.runner import expectations
 from conformance.runner.adapter_interface import Adapter
@@ -112,7 +112,7 @@ class AdapterSession:
         self._target = target(name, limits)
         self._expectations = expected
         self._open = ExitStack()
-        self._started: tuple[Adapter, Started, ExpectedDeviations] | None = None
+        self._started: tuple[Adapter, StartAnswer, ExpectedDeviations] | None = None
         self._pending: Iterator[tuple[Vector, Answer]] = iter(())
         self._answered: dict[str, tuple[Vector, Answer]] = {}
         self.failed_to_start: str | None = None
@@ -152,7 +152,7 @@ class AdapterSession:
             if vector.id == id_:
                 return
 
-    def _start(self) -> tuple[Adapter, Started, ExpectedDeviations]:
+    def _start(self) -> tuple[Adapter, StartAnswer, ExpectedDeviations]:
         if self._started is None:
             try:
                 adapter = self._open.enter_context(self._target.open())

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from conformance.races.observed import FileKey, Observations, ObservedFile, ObservedSnapshot
-from conformance.races.operations import Planned
+from conformance.races.operations import PlannedChange
 from conformance.races.rows import RowModel, after_change
 from conformance.races.writers import ReplaceTable
 from conformance.races.written import WrittenChecks
@@ -29,7 +29,7 @@ Live = Mapping[FileKey, ObservedFile]
 class Transition:
     """One commit: the table before and after it."""
 
-    planned: Planned
+    planned: PlannedChange
     based_on: TableMetadata
     """The table on which the change was planned."""
 

@@ -71,7 +71,7 @@ def _schema(table: TableMetadata) -> Any:
 
 
 @frozen(kw_only=True)
-class Planned:
+class PlannedChange:
     """A change, and a description of its effect for the invariants."""
 
     name: str
@@ -118,7 +118,7 @@ def _has(attribute: str, wanted: Callable[[Any, Any], bool]) -> Callable[[TableM
     return missing
 
 
-def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
+def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[PlannedChange]:
     """Yield the changes of rows; each writer adds files with distinct names."""
     place, rows = table.place, 10 + writer
     f1, f2 = data_path("f1"), data_path("f2")
@@ -126,10 +126,10 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
     def new(kind: str, number: int | None = None, *, by_default: bool = False) -> NewFile:
         return table.new.data(f"{kind}-{writer}", rows, by_default=by_default, number=number)
 
-    yield Planned(
+    yield PlannedChange(
         name="append", change=append([new("append", by_default=True)]), operation="append", may_conflict=False
     )
-    yield Planned(
+    yield PlannedChange(
         name="fast-append",
         change=fast_append([new("fast"), table.other.data(f"fast2-{writer}", rows)]),
         operation="append",
@@ -137,43 +137,45 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
     )
     for branch, name in (("audit", "append-to-branch"), ("dev", "append-to-dev")):
         kind = "branch" if branch == "audit" else branch
-        yield Planned(name=name, change=fast_append([new(kind)], branch=branch), operation="append", may_conflict=False)
-    yield Planned(name="append-to-tag", change=fast_append([new("tag")], branch="v1"), never=True)
-    yield Planned(
+        yield PlannedChange(
+            name=name, change=fast_append([new(kind)], branch=branch), operation="append", may_conflict=False
+        )
+    yield PlannedChange(name="append-to-tag", change=fast_append([new("tag")], branch="v1"), never=True)
+    yield PlannedChange(
         name="overwrite", change=overwrite([new("over")], [f1]), operation="overwrite", removes=_removes("f1")
     )
-    yield Planned(name="delete-file", change=delete_files([f1]), operation="delete", removes=_removes("f1"))
-    yield Planned(
+    yield PlannedChange(name="delete-file", change=delete_files([f1]), operation="delete", removes=_removes("f1"))
+    yield PlannedChange(
         name="delete-on-branch", change=delete_files([f1], branch="audit"), operation="delete", removes=_removes("f1")
     )
     if table.where is not None:
-        yield Planned(
+        yield PlannedChange(
             name="overwrite-serializable",
             change=overwrite([new("serial")], [f2], validation=validation_for(Isolation.SERIALIZABLE, table.where)),
             operation="overwrite",
             removes=_removes("f2"),
             concerns=_is_at(place),
         )
-        yield Planned(
+        yield PlannedChange(
             name="delete-where",
             change=delete_where(table.where),
             operation="delete",
             may_conflict=False,
             removes=lambda one: _is_at(place)(one) and one.content is FileContent.DATA,
         )
-    yield Planned(
+    yield PlannedChange(
         name="rewrite", change=rewrite([new("rewritten")], [f1, f2]), operation="replace", removes=_removes("f1", "f2")
     )
-    yield Planned(
+    yield PlannedChange(
         name="rewrite-across",
         change=rewrite([new("across")], [f1, data_path("f3")]),
         operation="replace",
         removes=_removes("f1", "f3"),
     )
-    yield Planned(name="rewrite-manifests", change=rewrite_manifests(), operation="replace", may_conflict=False)
+    yield PlannedChange(name="rewrite-manifests", change=rewrite_manifests(), operation="replace", may_conflict=False)
     if version > 1:
         yield from _of_deletes(table, version, writer)
-        yield Planned(
+        yield PlannedChange(
             name="rewrite-older",
             change=rewrite([new("older", 1)], [f1]),
             operation="replace",
@@ -181,25 +183,25 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
         )
 
 
-def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
+def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[PlannedChange]:
     """Yield the changes that add and remove delete files."""
     place = table.place
     f1 = data_path("f1")
     snapshot = validation_for(Isolation.SNAPSHOT, TRUE if table.where is None else table.where, [f1])
-    yield Planned(
+    yield PlannedChange(
         name="equality-delete",
         change=row_delta([place.equality_deletes(f"eq-{writer}")]),
         operation="delete",
         may_conflict=False,
     )
     if table.everywhere is not None:
-        yield Planned(
+        yield PlannedChange(
             name="global-equality-delete",
             change=row_delta([table.everywhere.equality_deletes(f"global-{writer}")]),
             operation="delete",
             may_conflict=False,
         )
-        yield Planned(
+        yield PlannedChange(
             name="append-everywhere",
             change=row_delta(
                 [table.everywhere.data(f"everywhere-{writer}"), table.everywhere.equality_deletes(f"global-{writer}")]
@@ -207,7 +209,7 @@ def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Plan
             operation="overwrite",
             may_conflict=False,
         )
-    yield Planned(
+    yield PlannedChange(
         name="position-delete",
         change=row_delta(
             [place.vector(f"dv-{writer}", "f1") if version > 2 else place.position_deletes(f"pos-{writer}", "f1")],
@@ -217,7 +219,7 @@ def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Plan
         concerns=(lambda _: True) if table.where is None else _is_at(place),
     )
     if version == 2:
-        yield Planned(
+        yield PlannedChange(
             name="position-delete-range",
             change=row_delta(
                 [place.position_deletes(f"range-{writer}", names=("f1", "f2"), rows=2)],
@@ -228,7 +230,7 @@ def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Plan
         )
     if version > 2:
         key = (data_path("v2"), VECTOR_OFFSET)
-        yield Planned(
+        yield PlannedChange(
             name="merge-vector",
             change=row_delta(
                 [place.vector(f"dv-{writer}", "f2", rows=3)],
@@ -241,9 +243,9 @@ def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Plan
         )
 
 
-def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
+def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[PlannedChange]:
     """Yield the changes of metadata only."""
-    yield Planned(
+    yield PlannedChange(
         name="schema",
         change=ChangeSchema((AddColumn(f"new_{writer}", INT),)),
         changes=frozenset({"schemas", "current_schema_id", "last_column_id"}),
@@ -255,7 +257,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
             ),
         ),
     )
-    yield Planned(
+    yield PlannedChange(
         name="spec",
         change=ChangeSpec((AddPartitionField((ID,), Bucket(8), f"bucket_{writer}"),)),
         changes=frozenset({"partition_specs", "default_spec_id", "last_partition_id"}),
@@ -264,14 +266,14 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
             "partition_specs", lambda before, after: len(after.partition_specs) == len(before.partition_specs) + 1
         ),
     )
-    yield Planned(
+    yield PlannedChange(
         name="sort-order",
         change=ChangeSortOrder((SortField(transform=Identity(), source_id=(ID, PART)[writer % 2]),)),
         changes=frozenset({"sort_orders", "default_sort_order_id"}),
         relies_on=lambda table: (_schema(table), table.default_sort_order_id),
         missing=_has("sort_orders", lambda before, after: len(after.sort_orders) == len(before.sort_orders) + 1),
     )
-    yield Planned(
+    yield PlannedChange(
         name="properties",
         change=SetProperties({f"by-{writer}": "yes"}),
         changes=frozenset({"properties"}),
@@ -280,7 +282,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
             "properties", lambda before, after: {**before.properties, f"by-{writer}": "yes"} == after.properties
         ),
     )
-    yield Planned(
+    yield PlannedChange(
         name="expire",
         change=Expire(10**9, clean_files=True),
         changes=frozenset({"snapshots", "snapshot_log", "refs", "statistics", "partition_statistics"}),
@@ -292,13 +294,13 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
             ),
         ),
     )
-    yield Planned(
+    yield PlannedChange(
         name="replace-table",
         change=ReplaceTable(evolve(empty_table(version), table_uuid=UUID.replace("9c12", f"0{writer}12"))),
         changes=frozenset(field_rules(TableMetadata)),
     )
     if version < 3:
-        yield Planned(
+        yield PlannedChange(
             name="upgrade",
             change=Upgrade(FormatVersion(version + 1)),
             changes=frozenset({"format_version", "next_row_id", "schema", "partition_spec"}),
@@ -307,15 +309,15 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
         )
 
 
-def _of_references(writer: int) -> Iterator[Planned]:
+def _of_references(writer: int) -> Iterator[PlannedChange]:
     """Yield the changes of branches, tags, and the metadata about snapshots."""
-    yield Planned(
+    yield PlannedChange(
         name="tag",
         change=SetReference(f"tag-{writer}", SnapshotRef(snapshot_id=FIRST, type=RefType.TAG)),
         changes=frozenset({"refs"}),
         missing=_sets(f"tag-{writer}", FIRST),
     )
-    yield Planned(
+    yield PlannedChange(
         name="rollback",
         change=SetReference("main", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
         changes=frozenset({"refs", "current_snapshot_id", "snapshot_log"}),
@@ -323,14 +325,14 @@ def _of_references(writer: int) -> Iterator[Planned]:
         missing=_sets("main", FIRST),
     )
     for ref, name in (("audit", "drop-branch"), ("v2", "drop-tag")):
-        yield Planned(
+        yield PlannedChange(
             name=name,
             change=SetReference(ref, None),
             changes=frozenset({"refs"}),
             relies_on=_reference(ref),
             missing=_sets(ref, None),
         )
-    yield Planned(
+    yield PlannedChange(
         name="move-branch",
         change=SetReference("audit", SnapshotRef(snapshot_id=SECOND, type=RefType.BRANCH)),
         changes=frozenset({"refs"}),
@@ -338,7 +340,7 @@ def _of_references(writer: int) -> Iterator[Planned]:
         missing=_sets("audit", SECOND),
     )
     path = data_path(f"stats-{writer}")
-    yield Planned(
+    yield PlannedChange(
         name="statistics",
         change=SetStatistics(
             StatisticsFile(
@@ -353,7 +355,7 @@ def _of_references(writer: int) -> Iterator[Planned]:
         missing=_has("statistics", lambda before, after: _replaced(before.statistics, after.statistics, path)),
     )
     other = data_path(f"partition-stats-{writer}")
-    yield Planned(
+    yield PlannedChange(
         name="partition-statistics",
         change=SetStatistics(PartitionStatisticsFile(snapshot_id=FIRST, statistics_path=other, file_size_in_bytes=1)),
         changes=frozenset({"partition_statistics"}),
@@ -362,7 +364,7 @@ def _of_references(writer: int) -> Iterator[Planned]:
             lambda before, after: _replaced(before.partition_statistics, after.partition_statistics, other),
         ),
     )
-    yield Planned(
+    yield PlannedChange(
         name="remove-statistics",
         change=RemoveStatistics(SECOND),
         changes=frozenset({"statistics", "partition_statistics"}),
@@ -398,7 +400,7 @@ def _replaced(before: Any, after: Any, path: str) -> bool:
     return {one.statistics_path for one in after} == {*others, path}
 
 
-def racing_changes(table: TableFixture, version: int, writer: int) -> tuple[Planned, ...]:
+def racing_changes(table: TableFixture, version: int, writer: int) -> tuple[PlannedChange, ...]:
     """Return the changes that race on a table.
 
     Args:
@@ -414,10 +416,10 @@ def racing_changes(table: TableFixture, version: int, writer: int) -> tuple[Plan
     return tuple(one for one in made if one.name in table.operations)
 
 
-READER = Planned(name="read", change=Read(), changes=frozenset())
+READER = PlannedChange(name="read", change=Read(), changes=frozenset())
 """A reader, to race with writers."""
 
 CORE = ("append", "overwrite", "delete-file", "rewrite", "schema", "expire", "equality-delete", "append-to-branch")
 """The changes that races of three writers use."""
 
-__all__ = ["CORE", "READER", "Planned", "SnapshotChange", "racing_changes"]
+__all__ = ["CORE", "READER", "PlannedChange", "SnapshotChange", "racing_changes"]

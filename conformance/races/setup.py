@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from conformance.races.state import Placed, SharedState
+from conformance.races.state import CommittedMetadata, SharedState
 from spec_ref.commits.commit import commit
 from spec_ref.commits.effects import DeleteFile, NonDeterministic, ReadFile, ReadPointer, SwapPointer, WriteFile
 
@@ -43,4 +43,4 @@ def build_state(changes: Sequence[Any], table: Any, data_files: Sequence[str] = 
                         answer = None
         except StopIteration:
             continue
-    return evolve(shared, history=tuple(Placed(one.location, one.written, -1) for one in shared.history))
+    return evolve(shared, history=tuple(CommittedMetadata(one.location, one.written, -1) for one in shared.history))

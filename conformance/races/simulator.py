@@ -16,7 +16,7 @@ from attrs import evolve, field, frozen
 
 from conformance.races.invariants import Transition, check, missing_files
 from conformance.races.observed import Observations
-from conformance.races.operations import Planned
+from conformance.races.operations import PlannedChange
 from conformance.races.readers import ObservedHead, Read, read_live_files
 from conformance.races.rows import RowModel, live_rows, rewritten_contents
 from conformance.races.state import Fault, SharedState
@@ -56,7 +56,7 @@ class RaceProblem:
 
 
 @frozen
-class Explored:
+class Exploration:
     """The result of an exploration."""
 
     schedules: int
@@ -94,7 +94,7 @@ class Simulator:
     def __init__(
         self,
         shared: SharedState,
-        planned: Sequence[Planned],
+        planned: Sequence[PlannedChange],
         faults: Sequence[Fault] = (),
         max_faults: int = 0,
         protocol: Callable[..., Steps[CommitResult]] = commit,
@@ -132,7 +132,9 @@ class Simulator:
                 held = self.observed.branch(table, one.change.branch, self.start_shared.files)
                 yield one.change, {} if held is None else live_rows(held, specs, {})
 
-    def _starter(self, protocol: Callable[..., Steps[CommitResult]], planned: Planned) -> Callable[[], Steps[Any]]:
+    def _starter(
+        self, protocol: Callable[..., Steps[CommitResult]], planned: PlannedChange
+    ) -> Callable[[], Steps[Any]]:
         change = planned.change
         if isinstance(change, Read):
             return lambda: read_live_files(change)
@@ -142,7 +144,7 @@ class Simulator:
 
     # Exploring
 
-    def explore(self, max_found: int = 1) -> Explored:
+    def explore(self, max_found: int = 1) -> Exploration:
         """Explore every schedule.
 
         Args:
@@ -159,7 +161,7 @@ class Simulator:
                 if self._read.get(path, set()) - writers or len(writers) > 1
             )
             if self._found or contested <= self.contested:
-                return Explored(count, len(self._known), tuple(self._found), outcomes)
+                return Exploration(count, len(self._known), tuple(self._found), outcomes)
             self.contested |= contested
 
     def _begin(self) -> RaceState:

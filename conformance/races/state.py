@@ -38,7 +38,7 @@ class Fault(enum.Enum):
 
 
 @frozen
-class Placed:
+class CommittedMetadata:
     """A metadata file that became the table's."""
 
     location: str
@@ -56,7 +56,7 @@ class SharedState:
     """The pointer with its history, and the files."""
 
     table: TableKind
-    history: tuple[Placed, ...]
+    history: tuple[CommittedMetadata, ...]
     """Every metadata file that was current, the latest one last."""
 
     files: Mapping[str, Any]
@@ -83,8 +83,8 @@ class SharedState:
                 return self, Swap.REFUSED
             files = dict(self.files)
             files[target] = files.pop(new)
-            placed = Placed(target, new, writer)
+            placed = CommittedMetadata(target, new, writer)
             return evolve(self, history=(*self.history, placed), files=files), Swap.DONE
         if self.pointer != expected:
             return self, Swap.REFUSED
-        return evolve(self, history=(*self.history, Placed(new, new, writer))), Swap.DONE
+        return evolve(self, history=(*self.history, CommittedMetadata(new, new, writer))), Swap.DONE

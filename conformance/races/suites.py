@@ -13,8 +13,8 @@ from multiprocessing import active_children
 from attrs import frozen
 
 from conformance.core.interrupts import interrupts_blocked
-from conformance.races.operations import CORE, READER, Planned, racing_changes
-from conformance.races.simulator import Explored, Simulator, Step
+from conformance.races.operations import CORE, READER, PlannedChange, racing_changes
+from conformance.races.simulator import Exploration, Simulator, Step
 from conformance.races.state import Fault, SharedState
 from conformance.races.table_fixtures import FIXTURES
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, TableKind
@@ -50,11 +50,11 @@ class Race:
 
 
 @frozen
-class Played:
+class RaceResult:
     """A race and its result."""
 
     race: Race
-    explored: Explored
+    explored: Exploration
     seconds: float
 
 
@@ -71,7 +71,7 @@ def _shared(fixture: str, version: int, table: str) -> SharedState:
     return FIXTURES[fixture].state(version, TABLES[table])
 
 
-def _planned(race: Race) -> list[Planned]:
+def _planned(race: Race) -> list[PlannedChange]:
     made = []
     for writer, name in enumerate(race.changes):
         known = racing_changes(FIXTURES[race.fixture], race.version, writer)
@@ -95,7 +95,7 @@ def make_simulator(race: Race, *, encoded: bool = False) -> Simulator:
     return Simulator(shared, _planned(race), faults, race.max_faults, encoded=encoded)
 
 
-def explore_schedules(race: Race, *, encoded: bool = False) -> Played:
+def explore_schedules(race: Race, *, encoded: bool = False) -> RaceResult:
     """Explore every schedule of a race.
 
     Args:
@@ -104,7 +104,7 @@ def explore_schedules(race: Race, *, encoded: bool = False) -> Played:
     """
     started = time.perf_counter()
     explored = make_simulator(race, encoded=encoded).explore()
-    return Played(race, explored, time.perf_counter() - started)
+    return RaceResult(race, explored, time.perf_counter() - started)
 
 
 def replay_schedule(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -202,7 +202,7 @@ def races(
     return made
 
 
-def play_all(races: Iterable[Race], processes: int | None = None, *, encoded: bool = False) -> Iterator[Played]:
+def play_all(races: Iterable[Race], processes: int | None = None, *, encoded: bool = False) -> Iterator[RaceResult]:
     """Run races in several processes, and yield the results in the given order.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from conformance.interop.cells import Cell, Matrix, TableOutcome
 from conformance.interop.summary import (
     STATUSES,
-    Counted,
+    OutcomeCounts,
     by_feature,
     by_layout,
     by_producer,
@@ -56,7 +56,7 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     yield from (f"- {code(unmet)}" for unmet in matrix.unmet)
 
 
-def _table(matrix: Matrix, title: str, counted: Counted) -> Iterator[str]:
+def _table(matrix: Matrix, title: str, counted: OutcomeCounts) -> Iterator[str]:
     names = {one.name: str(one) for one in matrix.consumers}
     yield row([title, *(escape_text(names[name]) for name in counted.consumers)])
     yield "|---" * (len(counted.consumers) + 1) + "|"

@@ -11,7 +11,15 @@ from conformance.core.colours import Paint, add_colour, plain
 from conformance.core.counts import plural
 from conformance.core.terminal_sanitizer import escape_for_file, one_line
 from conformance.interop.cells import Cell, MadeTable, Matrix, TableOutcome
-from conformance.interop.summary import Counted, by_feature, by_producer, reproduce, reproduce_table, status, verdict
+from conformance.interop.summary import (
+    OutcomeCounts,
+    by_feature,
+    by_producer,
+    reproduce,
+    reproduce_table,
+    status,
+    verdict,
+)
 from conformance.reports.evidence import difference_text
 from conformance.reports.terminal import WIDTH
 
@@ -27,7 +35,7 @@ SIGNS = {
 
 
 def show(matrix: Matrix, stream: TextIO) -> None:
-    """Write the report to a stream, in add_colour if the stream supports it."""
+    """Write the report to a stream, in colour if the stream supports it."""
     environ = os.environ
     wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
     text = "".join(f"{one_line(line)}\n" for line in lines(matrix, add_colour if wanted else plain))
@@ -84,7 +92,7 @@ def _producers(matrix: Matrix) -> Iterator[str]:
         yield f"{names.get(name, name).ljust(width)}  {summed}"
 
 
-def _table(title: str, counted: Counted, paint: Paint) -> Iterator[str]:
+def _table(title: str, counted: OutcomeCounts, paint: Paint) -> Iterator[str]:
     """Yield a table of counts, split into several if it is wider than `WIDTH`."""
     columns = [[name, *(_cell(counted.cell(row, name)) for row in counted.rows)] for name in counted.consumers]
     labels = [title, *counted.rows]

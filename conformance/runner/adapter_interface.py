@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from conformance.adapter_sdk.serve import Operation, describe, perform
 from conformance.core.json_text import dump_json
-from conformance.operations.protocol import Answer, Ok, Refused, Started, Unsupported, read_started, request_line
+from conformance.operations.protocol import Answer, Ok, Refused, StartAnswer, Unsupported, read_started, request_line
 
 
 @frozen
@@ -30,7 +30,7 @@ class Adapter(Protocol):
 
     name: str
 
-    def start(self) -> Started:
+    def start(self) -> StartAnswer:
         """Start the adapter; return its implementation and version. Raises `NotExamined` if it cannot be started."""
 
     def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
@@ -66,7 +66,7 @@ class InProcess:
         self._operations = operations
         self._trace = trace
 
-    def start(self) -> Started:
+    def start(self) -> StartAnswer:
         return read_started(Ok(describe(self._implementation, self._operations)))
 
     def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:

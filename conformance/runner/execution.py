@@ -19,14 +19,14 @@ from attrs.validators import ge, optional
 from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, HarnessFault, NotExamined, ToolError
 from conformance.operations.comparison import ABSENT, Difference
-from conformance.operations.protocol import Answer, Started, Unsupported
+from conformance.operations.protocol import Answer, StartAnswer, Unsupported
 from conformance.runner.adapter_interface import Adapter, Request
 from conformance.runner.expectations import Deviation, Expectations
 from conformance.runner.judge import Outcome, Verdict, judge_answer
 from conformance.runner.results import AdapterRun, Case, Result, ResultsWriter, Run, SecondReading
 from conformance.runner.scratch_dir import clear, table_folders
 from conformance.vectors import Vector
-from conformance.vectors.golden_tables import Located, materialize_for, tables_folder
+from conformance.vectors.golden_tables import LocationMapping, materialize_for, tables_folder
 
 
 @frozen
@@ -64,7 +64,7 @@ class RunPlan:
     second_reader: Target | None = None
     """Reads the written tables that passed, besides the reference; see `conformance.properties.second_reader`."""
 
-    second_readings: Callable[[str, Vector, Answer, Adapter, Started], Iterable[SecondReading]] = _no_readings
+    second_readings: Callable[[str, Vector, Answer, Adapter, StartAnswer], Iterable[SecondReading]] = _no_readings
     """Lets the second reader read the tables that an answer names."""
 
 
@@ -126,7 +126,7 @@ class _Running:
     run: Run
     writer: ResultsWriter
     progress: Progress
-    golden: Located
+    golden: LocationMapping
     started: list[Adapter] = Factory(list)
     """Every adapter that was started; interrupting one that has stopped does no harm."""
 
@@ -211,7 +211,7 @@ class _Running:
         account(plan.vectors, results)
         return evolve(found, breach=breach, unmet=tuple(unmet), seconds=_since(began))
 
-    def _second_reader(self, opened: ExitStack) -> tuple[Adapter, Started] | None:
+    def _second_reader(self, opened: ExitStack) -> tuple[Adapter, StartAnswer] | None:
         if self.plan.second_reader is None:
             return None
         reader = opened.enter_context(self.plan.second_reader.open())
@@ -234,7 +234,7 @@ def _since(began: float) -> float:
 
 
 def answers(
-    adapter: Adapter, started: Started, vectors: Sequence[Vector], golden: Located
+    adapter: Adapter, started: StartAnswer, vectors: Sequence[Vector], golden: LocationMapping
 ) -> Iterator[tuple[Vector, Answer]]:
     """Yield each vector with its answer, in order. Operations and versions that the adapter lacks are not requested."""
     missing = [undeclared_operations(started, vector) for vector in vectors]
@@ -253,7 +253,7 @@ def answers(
         raise HarnessFault(f"{adapter.name} has more answers than requests")
 
 
-def undeclared_operations(started: Started, vector: Vector) -> Unsupported | None:
+def undeclared_operations(started: StartAnswer, vector: Vector) -> Unsupported | None:
     """Return why a vector need not be run: the adapter did not declare its operation or version in ``start``."""
     if vector.operation.name not in started.operations:
         return Unsupported(f"the operation {vector.operation.name} (not declared)")

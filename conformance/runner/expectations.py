@@ -48,7 +48,7 @@ from conformance.core.json_text import dump_json, parse_json, pointer_prefix, sh
 from conformance.core.lazy_imports import lazy_imports
 from conformance.engine_setup.catalog import catalog
 from conformance.engine_setup.deviations import shipped_entries
-from conformance.operations.protocol import Started
+from conformance.operations.protocol import StartAnswer
 from conformance.runner.judge import Outcome, Verdict
 from conformance.vectors import Vector
 
@@ -129,7 +129,7 @@ class Deviation:
         proven = [proofs[id_] for id_ in self.vectors]
         return frozenset.intersection(*proven) or frozenset[str]().union(*proven)
 
-    def applies_to(self, adapter: str, started: Started) -> bool:
+    def applies_to(self, adapter: str, started: StartAnswer) -> bool:
         """Return whether an adapter that ran is this engine, in one of the versions."""
         return self.engine in _names(adapter, started) and (not self.versions or started.version in self.versions)
 
@@ -168,7 +168,7 @@ class Expectations:
     deviations: tuple[Deviation, ...] = ()
     file: str = ""
 
-    def of(self, adapter: str, started: Started) -> ExpectedDeviations:
+    def of(self, adapter: str, started: StartAnswer) -> ExpectedDeviations:
         """Return the deviations that are expected of one adapter.
 
         Raises:
@@ -183,7 +183,7 @@ class Expectations:
         borrowed = {id_ for id_, deviation in by_id.items() if deviation.is_borrowed_by(adapter)}
         return ExpectedDeviations(by_id, frozenset(borrowed), frozenset(started.format_versions))
 
-    def check_engines(self, ran: Iterable[tuple[str, Started]], known: Collection[str]) -> None:
+    def check_engines(self, ran: Iterable[tuple[str, StartAnswer]], known: Collection[str]) -> None:
         """Check that each deviation names a known engine.
 
         Args:
@@ -201,7 +201,7 @@ class Expectations:
                 raise UsageError(f"{self.file}: /deviation/{index}/engine: {what}")
 
 
-def _names(adapter: str, started: Started) -> tuple[str, ...]:
+def _names(adapter: str, started: StartAnswer) -> tuple[str, ...]:
     """Return the names by which a deviation can name an adapter that ran."""
     return adapter, adapter.partition("@")[0], started.implementation
 

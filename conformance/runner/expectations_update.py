@@ -16,7 +16,7 @@ from attrs import evolve, field, frozen
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import dump_json
-from conformance.operations.protocol import Started
+from conformance.operations.protocol import StartAnswer
 from conformance.runner.expectations import SHIPPED, Deviation, DeviationKind, Expectations, read_deviations
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Result, Run
@@ -154,7 +154,7 @@ def _without(entry: DeviationText, vectors: tuple[str, ...]) -> str:
 class _Held:
     """The adapters that ran, and their results."""
 
-    ran: tuple[tuple[AdapterRun, Started], ...]
+    ran: tuple[tuple[AdapterRun, StartAnswer], ...]
     results: dict[tuple[str, str], Result]
 
     def stays(self, deviation: Deviation, id_: str) -> bool:
@@ -173,7 +173,7 @@ class _Held:
 
 def _held(run: Run) -> _Held:
     ran = tuple(
-        (one, Started(one.implementation, one.version, frozenset())) for one in run.adapters if not one.not_examined
+        (one, StartAnswer(one.implementation, one.version, frozenset())) for one in run.adapters if not one.not_examined
     )
     return _Held(ran, {(result.adapter, result.id): result for result in run.results})
 
@@ -225,7 +225,7 @@ class _New:
             )
 
 
-def _engine(adapter: str, who: Started) -> str:
+def _engine(adapter: str, who: StartAnswer) -> str:
     """Return the engine to name in an entry: that of an adapter of the tool, or the implementation of a command."""
     return who.implementation if set(adapter) & set(" /:") else adapter.partition("@")[0]
 

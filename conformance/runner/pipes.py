@@ -192,5 +192,5 @@ class Pipes:
             pipe.close()
 
     def stderr_tail(self) -> str:
-        """The end of what the process wrote on standard error."""
+        """Return the end of what the process wrote on standard error."""
         return self._stderr.decode(errors="replace")

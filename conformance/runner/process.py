@@ -26,7 +26,7 @@ from conformance.operations.protocol import (
     Answer,
     Breach,
     Crashed,
-    Started,
+    StartAnswer,
     read_answer,
     read_started,
     request_line,
@@ -91,7 +91,7 @@ class Process:
         """The last lines that the current process wrote to standard error."""
         return self._line.stderr_tail() if self._line else ""
 
-    def start(self) -> Started:
+    def start(self) -> StartAnswer:
         if WINDOWS:
             raise NotExamined(f"{self._command[0]}: adapters run as processes on POSIX systems only, not on Windows")
         try:

@@ -382,7 +382,7 @@ class ModelTable:
             for sources, error in ((self.spec, RefusedByText), (self.specs, LeftOpen)):
                 for source in sources:
                     if source.id == holder.get("id") and source.members["transform"] not in KEEPS_DATES:
-                        raise error("EVO008", f"the promotion changes what {source.members['transform']} gives")
+                        raise error("EVO008", f"the promotion changes the values of {source.members['transform']}")
             self._check_dates(change["name"], change["type"])
 
     def _check_dates(self, name: str, type_: str) -> None:

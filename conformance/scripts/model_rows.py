@@ -82,7 +82,7 @@ def check_delete_columns(columns: Iterable[Json], given: Sequence[Literals]) -> 
         if column["type"] == "unknown":
             raise LeftOpen("DEL018", f"{column['name']} is primitive, and files have no columns of type unknown")
         if isinstance(column["type"], str) and column["type"].partition("(")[0] in ("geometry", "geography"):
-            raise LeftOpen("DEL018", f"{column['name']} is primitive, and the text does not say which shapes are equal")
+            raise LeftOpen("DEL018", f"{column['name']} is primitive, and the spec does not say which shapes are equal")
         if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
             raise RefusedByText("DEL018", f"equality deletes cannot compare {column['name']}: {column['type']}")
         if column["required"] and any(row[column["name"]] is None for row in given):

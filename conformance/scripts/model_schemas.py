@@ -180,7 +180,7 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
     if change["op"] == "promote":
         if holder[member] == change["type"]:
             raise LeftOpen(
-                "EVO003", f"{name} has the type {change['type']} already, and the text names promotions only"
+                "EVO003", f"{name} has the type {change['type']} already, and the spec allows only promotions"
             )
         if not may_promote(holder[member], change["type"], version):
             code = refusal_code(holder[member], change["type"])

@@ -87,5 +87,5 @@ class _Files:
             yield data_records.open_records(opened, file.file_format, self.reading.mapping, decryption=decryption)
 
     def blob(self, file: DataFile) -> bytes:
-        """The bytes of a deletion vector."""
+        """Return the bytes of a deletion vector."""
         return read_vector(file)

@@ -1,4 +1,4 @@
-"""Files of rows on stores, opened so that each byte is requested once, and nothing that is not looked at.
+"""Files of rows on stores, opened so that each byte is requested at most once, and only if it is read.
 
 Each read from a store is a separate request, and the schema, the statistics and the rows of a file are read by
 different libraries, each of which would request the footer again. The first request is for the end of the file, whose
@@ -26,7 +26,7 @@ MAGIC_BYTES = 4
 
 
 class Ranges(Protocol):
-    """What reads ranges of an object, in any thread."""
+    """An interface to read ranges of an object, from any thread."""
 
     def read_range(self, start: int, stop: int) -> ObjectPart:
         """Read some bytes; fewer if the object ends before."""

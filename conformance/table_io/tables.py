@@ -44,7 +44,7 @@ class Table:
     """Unwraps the keys of an encrypted table."""
 
     def reads(self) -> Callable[[str], bytes]:
-        """Return what reads the manifest lists and manifests of the table, and decrypts those that are encrypted."""
+        """Return the function that reads manifest lists and manifests of the table, and decrypts encrypted ones."""
         encrypted = any(one.key_id is not None for one in self.metadata.snapshots or ())
         return encryption.DecryptingReads(self.metadata, self.key_service, read_bytes) if encrypted else read_bytes
 

@@ -18,7 +18,7 @@ from conformance.validator.check_results import (
     Facts,
     Findings,
     ManifestSums,
-    Miscounted,
+    Miscount,
     StatisticsRead,
     TableTraits,
 )
@@ -80,7 +80,7 @@ class BelowMetadata:
         self.read: set[int] = set()
         """The indexes of the partition statistics files that could be read."""
 
-        self.miscounted: list[Miscounted] = []
+        self.miscounted: list[Miscount] = []
         self.places: dict[int, str] = {}
         """Where a manifest list names each manifest."""
 
@@ -152,7 +152,7 @@ class BelowMetadata:
         tasks: Sequence[ManifestTask],
         sums: dict[int, ManifestSums],
     ) -> None:
-        """The levels below the manifests."""
+        """Return the levels below the manifests."""
         if context.level.includes(Level.FILES):
             files = list(_files_tasks(context, tasks, sums))
             has_positions = any(one.live.position_delete_files or one.live.vectors for one in sums.values())
@@ -219,7 +219,7 @@ class BelowMetadata:
                     self.writers |= writers
                 case StatisticsRead(place):
                     self.read.add(place)
-                case Miscounted():
+                case Miscount():
                     self.miscounted.append(one)
                 case Facts():
                     raise AssertionError("an engine returned facts")

@@ -41,7 +41,7 @@ class _TableResponse:
 
 
 def locate_metadata(catalog: Any, identifier: list[str]) -> str | None:
-    """Where the current metadata of a table is.
+    """Return where the current metadata of a table is.
 
     Args:
         catalog: PyIceberg's catalog.
@@ -62,7 +62,7 @@ def locate_metadata(catalog: Any, identifier: list[str]) -> str | None:
 
 
 def list_tables(catalog: Any, pattern: str) -> dict[str, Any]:
-    """The tables of the namespaces that may have tables of a pattern.
+    """Return the tables of the namespaces that may have tables of a pattern.
 
     Args:
         catalog: PyIceberg's catalog.

@@ -167,7 +167,7 @@ class _Process:
         self._answers.put("")
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises:
             OSError: the process ended, or did not answer in time.
@@ -223,7 +223,7 @@ class Catalogs:
         self._processes.clear()
 
     def tables(self, name: Name) -> tuple[list[str], dict[str, str]]:
-        """The tables that a pattern names.
+        """Return the tables that a pattern names.
 
         Args:
             name: the catalog and the pattern.
@@ -245,7 +245,7 @@ class Catalogs:
         return list(found), failed
 
     def metadata_location(self, location: str) -> str:
-        """The metadata file of a table in a catalog; another location as it is.
+        """Return the metadata file of a table in a catalog; another location as it is.
 
         Args:
             location: the location of one table.
@@ -285,7 +285,7 @@ class Catalogs:
 
 
 def from_catalog(location: str) -> str:
-    """The metadata file of a table in a catalog; another location as it is.
+    """Return the metadata file of a table in a catalog; another location as it is.
 
     Raises:
         UsageError: the location names no catalog, no table, or many tables.

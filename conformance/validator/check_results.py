@@ -105,7 +105,7 @@ class StatisticsRead:
 
 
 @attrs.frozen
-class Miscounted:
+class Miscount:
     """How many more rows or bytes a live file has than its entry says, which is a finding of the file."""
 
     manifest: int
@@ -118,4 +118,4 @@ class Miscounted:
     """The difference, as part of the counts that such files are in."""
 
 
-Emitted: TypeAlias = Findings | Facts | ManifestSums | TableTraits | StatisticsRead | Miscounted
+Emitted: TypeAlias = Findings | Facts | ManifestSums | TableTraits | StatisticsRead | Miscount

@@ -20,13 +20,14 @@ import pyarrow as pa
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
 from conformance.validator.finding import finding
+from conformance.validator.values import partition_text
 from spec_ref.checks.findings import Finding
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import Type
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.scan_planning.delete_scope import FILE_PATH, Mismatch, comparable_value, mismatches
+from spec_ref.scan_planning.delete_scope import FILE_PATH, Mismatch, mismatches
 
 if TYPE_CHECKING:
     from conformance.validator.file_places import EntryPlace
@@ -117,7 +118,7 @@ def _key(context: Context, entry: ManifestEntry) -> str | None:
     unified = context.unified_partition if context.counts_partitions else None
     if unified is None:
         return None
-    return repr(tuple(comparable_value(entry.data_file.partition.get(field.id)) for field in unified.fields))
+    return partition_text(entry.data_file.partition.get(field.id) for field in unified.fields)
 
 
 def fact_origin(place: EntryPlace) -> Origin:

@@ -14,7 +14,7 @@ from conformance.validator.finding import finding, from_violation
 from conformance.validator.values import same_type, storage_mismatches
 from spec_ref.avro_mapping.schema import avro_default
 from spec_ref.checks.findings import Finding
-from spec_ref.core.errors import abbreviated_repr
+from spec_ref.core.errors import Description, abbreviated_repr
 from spec_ref.data_types.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
 from spec_ref.encodings.avro.types import FIELD_ID
 from spec_ref.manifests.data_file import DataFile, FileContent
@@ -50,7 +50,7 @@ def column_findings(context: Context, place: EntryPlace, opened: OpenedFile) -> 
                     "DEL013",
                     "a required column is missing from a position delete file",
                     file=location,
-                    expected=f"{BY_ID[field_id].name} ({field_id}, {wanted})",
+                    expected=f"{BY_ID[field_id].name}, a {wanted} with field id {field_id}",
                     aspect="missing-column",
                 )
     if content is FileContent.EQUALITY_DELETES:
@@ -149,7 +149,7 @@ def _column(
                 "the type of a metadata column is wrong",
                 file=location,
                 path=name,
-                found=str(type_),
+                found=Description(str(type_)),
                 expected=str(column.type),
                 aspect="wrong-type",
             )
@@ -199,5 +199,5 @@ def _column(
             yield from_violation(attrs.evolve(one, path=name, found=abbreviated_repr(_brief(type_))), file=location)
 
 
-def _brief(type_: Type) -> str:
-    return str(type_) if is_primitive(type_) else kind(type_)
+def _brief(type_: Type) -> Description:
+    return Description(str(type_) if is_primitive(type_) else kind(type_))

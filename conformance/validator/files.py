@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.table_io.encryption import UnsupportedEncryption
 from conformance.table_io.file_access import FileAccessError
-from conformance.validator.check_results import Emitted, Facts, Findings, Miscounted, Sums, TableTraits
+from conformance.validator.check_results import Emitted, Facts, Findings, Miscount, Sums, TableTraits
 from conformance.validator.context import Context, FilesTask, Level
 from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.deleted_positions import targets
@@ -32,7 +32,7 @@ from conformance.validator.tolerated import tolerate
 from conformance.validator.vector_files import open_puffin, puffin_writer, vector_facts, vector_findings
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.manifests.entry_columns import column_batches
-from spec_ref.core.errors import SpecError
+from spec_ref.core.errors import SpecError, abbreviated_repr
 from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_reader import BEYOND_NANOSECONDS
 from spec_ref.encodings.puffin.file import read_puffin
@@ -67,7 +67,7 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     yield TableTraits(frozenset(features), frozenset(writers))
 
 
-def _miscounted(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscounted]:
+def _miscounted(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscount]:
     """By how much the entry miscounts rows and bytes of its file: the counts of summaries are judged without it."""
     entry, file = place.entry, place.entry.data_file
     sizes = ("whole_files_size",) if file.is_deletion_vector else ("files_size", "whole_files_size")
@@ -82,7 +82,7 @@ def _miscounted(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscoun
         expected, stored = violation.expected or "", getattr(file, name, None)
         if name and violation.path == place.entry_field_path(name) and expected.isdecimal() and stored is not None:
             difference = Sums(**dict.fromkeys(parts, int(expected) - stored))
-            yield Miscounted(
+            yield Miscount(
                 place.task.number, entry.snapshot_id if entry.status is EntryStatus.ADDED else None, difference
             )
 
@@ -276,7 +276,7 @@ def _described(place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
             file=place.manifest,
             path=place.entry_field_path("split_offsets"),
             found=offsets,
-            expected=f"some of {opened.offsets}",
+            expected=f"some of {abbreviated_repr(opened.offsets)}",
             aspect="no-boundary",
         )
     for field_id, chunk in opened.chunks.items():

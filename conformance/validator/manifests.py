@@ -26,7 +26,7 @@ from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally, with_file
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_batches
 from spec_ref.columnar.manifests.rules import entry_findings
-from spec_ref.core.errors import SpecError
+from spec_ref.core.errors import Description, SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container, write_container
@@ -202,7 +202,7 @@ def _promoted_sources(context: Context, task: ManifestTask, manifest: Manifest) 
             "partition values are from before a type promotion that changes them",
             file=task.location,
             path="/schema",
-            found=f"{old}, and now {new}, for {field.transform} {field.name}",
+            found=Description(f"{old}, and now {new}, for {field.transform} {field.name}"),
             expected=str(new),
         )
 

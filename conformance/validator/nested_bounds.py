@@ -35,7 +35,7 @@ def decode_nested_bound(type_: Type, data: bytes | None) -> Any:
         return None
 
 
-class Beyond:
+class BoundViolations:
     """Collects the values of a column that are not within its bounds."""
 
     def __init__(self, type_: Type, lower: bytes | None, upper: bytes | None) -> None:

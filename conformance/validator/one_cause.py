@@ -1,7 +1,7 @@
 """One cause is one finding: what only follows from another finding is left out.
 
-A stored fact is often compared with several others. If it is wrong, each comparison finds it. The rows of `FOLLOWS` say
-which finding names the wrong fact, and which ones follow from it, at the places where both are found.
+A stored fact is often compared with several others. If it is wrong, each comparison finds it. The rows of
+`CONSEQUENCES` say which finding names the wrong fact, and which follow from it, at the places where both are found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Near: TypeAlias = Literal["place", "entry", "column", "table"]
 
 
 @attrs.frozen
-class Follows:
+class Consequence:
     """Findings that follow from another one."""
 
     causes: tuple[str, ...]
@@ -45,43 +45,43 @@ _COUNTS = tuple(
     for counted in ("files", "rows")
 )
 _ROW_COUNTS = tuple(f"{name}-mismatch" for name in _COUNTS if name.endswith("-rows-count"))
-FOLLOWS = (
+CONSEQUENCES = (
     # A list that contradicts the manifest contradicts the older lists too, whose values the manifest confirms.
-    Follows(("manifest-file-manifest-length-mismatch",), ("files-immutable-changed",), "place"),
-    *(Follows((f"{name}-mismatch",), (f"{name}-changed",), "place") for name in _COUNTS),
-    Follows(("manifest-property-content-mismatch",), ("manifest-file-content-changed",), "place"),
-    Follows(("manifest-property-content-mismatch",), ("manifest-first-row-id-kept-of-deletes",), "entry"),
-    Follows(
+    Consequence(("manifest-file-manifest-length-mismatch",), ("files-immutable-changed",), "place"),
+    *(Consequence((f"{name}-mismatch",), (f"{name}-changed",), "place") for name in _COUNTS),
+    Consequence(("manifest-property-content-mismatch",), ("manifest-file-content-changed",), "place"),
+    Consequence(("manifest-property-content-mismatch",), ("manifest-first-row-id-kept-of-deletes",), "entry"),
+    Consequence(
         ("manifest-file-added-snapshot-id-changed",),
         ("manifest-file-added-snapshot-id-of-another-sequence-number", "manifest-list-new-manifests-sequence-number"),
         "entry",
     ),
-    Follows(
+    Consequence(
         ("manifest-file-sequence-number-changed",),
         ("manifest-file-added-snapshot-id-of-another-sequence-number",),
         "entry",
     ),
     # Entries inherit the sequence number, and the least number is one of theirs.
-    Follows(_SEQUENCE, (f"{_LEAST}-mismatch", f"{_LEAST}-too-high", f"{_LEAST}-below-least"), "entry"),
-    Follows((f"{_LEAST}-too-high",), (f"{_LEAST}-mismatch",), "place"),
+    Consequence(_SEQUENCE, (f"{_LEAST}-mismatch", f"{_LEAST}-too-high", f"{_LEAST}-below-least"), "entry"),
+    Consequence((f"{_LEAST}-too-high",), (f"{_LEAST}-mismatch",), "place"),
     # A bound that excludes a value may be beyond the other bound.
-    Follows(("data-file-lower-bounds-exceeded",), ("data-file-lower-bounds-crossed",), "place"),
-    Follows(("data-file-upper-bounds-exceeded",), ("data-file-lower-bounds-crossed",), "column"),
-    Follows(("data-file-file-format-unknown-value",), ("no-new-position-delete-files",), "place"),
-    Follows(("puffin-dv-referenced-data-file-mismatch",), ("removed-file-removes-vector",), "place"),
-    Follows(("metadata-next-row-id-exceeded-by-file",), ("snapshot-added-rows-exceeded-by-file",), "place"),
-    Follows(("manifest-entry-added",), ("manifest-entry-status-added-as-existing",), "entry"),
-    Follows(("manifest-entry-added",), ("snapshot-added-rows-exceeded-by-file",), "entry"),
+    Consequence(("data-file-lower-bounds-exceeded",), ("data-file-lower-bounds-crossed",), "place"),
+    Consequence(("data-file-upper-bounds-exceeded",), ("data-file-lower-bounds-crossed",), "column"),
+    Consequence(("data-file-file-format-unknown-value",), ("no-new-position-delete-files",), "place"),
+    Consequence(("puffin-dv-referenced-data-file-mismatch",), ("removed-file-removes-vector",), "place"),
+    Consequence(("metadata-next-row-id-exceeded-by-file",), ("snapshot-added-rows-exceeded-by-file",), "place"),
+    Consequence(("manifest-entry-added",), ("manifest-entry-status-added-as-existing",), "entry"),
+    Consequence(("manifest-entry-added",), ("snapshot-added-rows-exceeded-by-file",), "entry"),
     # Ids of the metadata that name nothing differ from all others.
-    Follows(("metadata-refs-unknown-snapshot",), ("metadata-current-snapshot-id-main-differs",), "place"),
-    Follows(("metadata-snapshot-log-unknown-snapshot",), ("metadata-snapshot-log-wrong-end",), "place"),
-    Follows(
+    Consequence(("metadata-refs-unknown-snapshot",), ("metadata-current-snapshot-id-main-differs",), "place"),
+    Consequence(("metadata-snapshot-log-unknown-snapshot",), ("metadata-snapshot-log-wrong-end",), "place"),
+    Consequence(
         ("metadata-current-snapshot-id-unknown",),
         ("metadata-current-snapshot-id-main-differs", "metadata-snapshot-log-wrong-end"),
         "table",
     ),
-    Follows(("metadata-current-snapshot-id-main-differs",), ("metadata-snapshot-log-wrong-end",), "table"),
-    Follows(("metadata-last-column-id-exceeded-by-field",), ("metadata-last-column-id-exceeded-by-file",), "table"),
+    Consequence(("metadata-current-snapshot-id-main-differs",), ("metadata-snapshot-log-wrong-end",), "table"),
+    Consequence(("metadata-last-column-id-exceeded-by-field",), ("metadata-last-column-id-exceeded-by-file",), "table"),
 )
 
 
@@ -116,7 +116,7 @@ def without_consequences(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _left(finding: Finding, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the finding with the places that do not follow from others; nothing if there are none."""
     places, several = finding.places, finding.count
-    for row in FOLLOWS:
+    for row in CONSEQUENCES:
         if finding.check not in row.checks:
             continue
         key = _KEYS[row.near]
@@ -134,7 +134,7 @@ def _at(finding: Finding, places: tuple[Violation, ...], count: int) -> Iterator
 
 
 def without_right_counts(findings: Iterable[Finding], miscounts: Mapping[tuple[str, str], int]) -> tuple[Finding, ...]:
-    """Leave out that a manifest list has the rows of the files, where the entries of the manifest do not.
+    """Leave out differences of row counts where the manifest list is right and the entries of the manifest are wrong.
 
     Args:
         findings: the findings of a table, one for each check, with examples of their places.
@@ -152,7 +152,7 @@ def without_right_counts(findings: Iterable[Finding], miscounts: Mapping[tuple[s
 
 
 def _counts_rows_right(place: Violation, miscounts: Mapping[tuple[str, str], int]) -> bool:
-    """Return whether a list has the rows of the files, and the entries of the manifest do not."""
+    """Return whether the row count in a manifest list is right, and the entries of the manifest are wrong."""
     difference = miscounts.get((place.file or "", place.path), 0)
     return (
         place.found is not None and place.expected is not None and int(place.expected) + difference == int(place.found)

@@ -29,7 +29,7 @@ def has_micros(type_: Type) -> bool:
     return kind(type_) in MICROS
 
 
-def below_a_microsecond(type_: Type, array: Any, path: str) -> Iterator[tuple[str, int]]:
+def find_nanoseconds(type_: Type, array: Any, path: str) -> Iterator[tuple[str, int]]:
     """Yield, for each timestamp of microseconds in a column with a finer value, its path and the first such value.
 
     Args:
@@ -43,15 +43,15 @@ def below_a_microsecond(type_: Type, array: Any, path: str) -> Iterator[tuple[st
             parts = array.flatten()
             for field in type_.fields:
                 if field.name in names and has_micros(field.type):
-                    yield from below_a_microsecond(field.type, parts[names[field.name]], f"{path}/{field.name}")
+                    yield from find_nanoseconds(field.type, parts[names[field.name]], f"{path}/{field.name}")
         case ListType():
             if has_micros(type_.element):
-                yield from below_a_microsecond(type_.element, array.flatten(), f"{path}/element")
+                yield from find_nanoseconds(type_.element, array.flatten(), f"{path}/element")
         case MapType():
             first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
             for part, inner, name in ((array.keys, type_.key, "key"), (array.items, type_.value, "value")):
                 if has_micros(inner):
-                    yield from below_a_microsecond(inner, part[first:last], f"{path}/{name}")
+                    yield from find_nanoseconds(inner, part[first:last], f"{path}/{name}")
         case _ if pa.types.is_timestamp(array.type) and array.type.unit == "ns":
             nanos = array.cast(pa.int64()).drop_null()
             micros = pc.multiply(pc.divide(nanos, NANOS_PER_MICRO), NANOS_PER_MICRO)

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
 from spec_ref.data_files.parquet_thrift import MAGIC, PHYSICAL_TYPES, CompactReader, ParquetNode, read_footer
 
 CODE = "PQT007"
@@ -61,7 +61,7 @@ def check_start(file: Any) -> None:
             "PQT001",
             "the first bytes are not those of a Parquet file",
             found=magic,
-            expected=repr(MAGIC),
+            expected=abbreviated_repr(MAGIC),
             aspect="magic",
         )
 

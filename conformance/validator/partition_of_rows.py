@@ -99,7 +99,7 @@ class PartitionOfRows:
                     means.message,
                     file=self.place.data_file.file_path,
                     path=f"/{name}",
-                    found="null" if self.wrong[field_id] is None else self.wrong[field_id],
+                    found=self.wrong[field_id],
                     expected=f"{transform} {abbreviated_repr(self.place.data_file.partition.get(field_id))}",
                     aspect="row-in-orc-before-1970" if tolerated else means.aspect,
                 )

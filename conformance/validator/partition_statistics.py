@@ -23,16 +23,15 @@ from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.finding import Unabbreviated, finding, from_violations
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.stall_timeout import Stalled, report_alive, run_with_stall_timeout
-from conformance.validator.values import partition_values, same_type
+from conformance.validator.values import partition_text, partition_values, same_type
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
-from spec_ref.core.errors import SpecError
+from spec_ref.core.errors import Description, SpecError
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_types.types import NestedField, StructType
 from spec_ref.manifests.data_file import FileContent, FileFormat
-from spec_ref.scan_planning.delete_scope import comparable_value
 from spec_ref.statistics.partition import (
     PartitionStatistics,
     check_order,
@@ -119,7 +118,7 @@ def partition_facts(context: Context, task: ManifestTask, columns: ManifestColum
     ]
     places: dict[str, int] = {}
     rows = list(zip(*tuples, strict=True)) if tuples else [()] * len(columns)
-    code = np.array([places.setdefault(_key(rows[row]), len(places)) for row in live.tolist()], np.intp)
+    code = np.array([places.setdefault(partition_text(rows[row]), len(places)) for row in live.tolist()], np.intp)
 
     def summed(numbers: Any) -> pa.Array[Any]:
         made = np.zeros(len(places), np.int64)
@@ -165,10 +164,6 @@ def _added_at(context: Context, columns: ManifestColumns) -> Any:
         if snapshot is not None:
             made[ids.valid & (ids.values == snapshot_id)] = snapshot.timestamp_ms
     return made
-
-
-def _key(values: Sequence[Any]) -> str:
-    return repr(tuple(map(comparable_value, values)))
 
 
 def _split(context: Context, kind: str, batch: pa.RecordBatch) -> Iterator[Facts]:
@@ -309,7 +304,7 @@ def _schema_faults(
                 "the type of a column is wrong",
                 file=location,
                 path=f"/{field.name}",
-                found=str(found.type),
+                found=Description(str(found.type)),
                 expected=str(field.type),
                 aspect="wrong-type",
             )
@@ -322,7 +317,7 @@ def _partition_faults(context: Context, found: NestedField, unified: StructType,
             "the column partition is not a struct",
             file=location,
             path="/partition",
-            found=str(found.type),
+            found=Description(str(found.type)),
             aspect="wrong-type",
         )
         return
@@ -347,7 +342,7 @@ def _partition_faults(context: Context, found: NestedField, unified: StructType,
                 "the type of a partition field is wrong",
                 file=location,
                 path=f"/partition/{field.name}",
-                found=str(stored.type),
+                found=Description(str(stored.type)),
                 expected=str(field.type),
                 aspect="field-type",
             )
@@ -414,7 +409,7 @@ def _fact(
 ) -> tuple[Any, ...]:
     values = row.get(PARTITION)
     values = values if isinstance(values, Mapping) else {}
-    key = _key([values.get(field.id) for field in unified.fields])
+    key = partition_text([values.get(field.id) for field in unified.fields])
     names = (*COUNTED, "total_record_count", "last_updated_at", "last_updated_snapshot_id")
     return (key, task.place, place, *(None if read is None else getattr(read, name) for name in names))
 

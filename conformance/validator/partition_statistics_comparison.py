@@ -11,6 +11,7 @@ from conformance.validator.context import Context, Members
 from conformance.validator.finding import finding
 from conformance.validator.partition_statistics import COUNTED
 from spec_ref.checks.findings import Finding
+from spec_ref.core.errors import Description
 from spec_ref.core.records import field_rules
 from spec_ref.statistics.partition import PartitionStatistics
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile
@@ -64,7 +65,7 @@ def _compared(
                 "the partition has a second row",
                 file=location,
                 path=f"{path}/partition",
-                found=key,
+                found=Description(key),
                 aspect="repeated",
             )
             continue
@@ -76,7 +77,7 @@ def _compared(
                 "no live file of the snapshot is in the partition",
                 file=location,
                 path=f"{path}/partition",
-                found=key,
+                found=Description(key),
                 aspect="no-file",
             )
             continue

@@ -173,7 +173,7 @@ class Remote:
 
 
 def _requests() -> queue.SimpleQueue[bytes]:
-    """What comes on standard input; this process ends with it, also in the middle of a check."""
+    """Yield what comes on standard input; this process ends with it, also in the middle of a check."""
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def read() -> None:

@@ -25,6 +25,7 @@ from conformance.validator.deleted_positions import Origin, PerFile, scope_misma
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding, Tally
+from spec_ref.core.errors import Description
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.schemas.reserved_field_ids import BY_ID
 from spec_ref.snapshots.summary import SnapshotOperation
@@ -229,7 +230,7 @@ class RowIds:
                     message,
                     file=self.place.data_file.file_path,
                     path=f"/{BY_ID[column].name}",
-                    found=f"{plural(self.new[column], 'row')} without a value",
+                    found=Description(f"{plural(self.new[column], 'row')} without a value"),
                     expected="the value that the row had",
                 )
 

@@ -19,8 +19,8 @@ from conformance.validator.context import Context
 from conformance.validator.data_file_reader import OpenedFile
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
-from conformance.validator.nested_bounds import Beyond
-from conformance.validator.orc_nanoseconds import below_a_microsecond, has_micros
+from conformance.validator.nested_bounds import BoundViolations
+from conformance.validator.orc_nanoseconds import find_nanoseconds, has_micros
 from conformance.validator.partition_of_rows import PartitionOfRows, is_orc_second_off
 from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validator.sorted_rows import Ascending, SortKey, ascending
@@ -28,7 +28,7 @@ from conformance.validator.stall_timeout import report_alive
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_types import check_texts
 from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics, leaf_names, storage_array
-from spec_ref.core.errors import SpecError, abbreviated_repr
+from spec_ref.core.errors import Description, SpecError, abbreviated_repr
 from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
 from spec_ref.manifests.computed_metrics import FieldMetrics, bound_order, is_geospatial, leaves
 from spec_ref.manifests.data_file import FileContent, FileFormat
@@ -154,13 +154,13 @@ class _Checks:
             return None
         return type_.length if isinstance(type_, FixedType) else UUID_BYTES if type_ == UUID else None
 
-    def _beyond(self, field_id: int) -> Beyond:
+    def _beyond(self, field_id: int) -> BoundViolations:
         data_file = self.place.data_file
         lower, upper = ((bounds or {}).get(field_id) for bounds in (data_file.lower_bounds, data_file.upper_bounds))
-        return Beyond(self.leaves[field_id][1], lower, upper)
+        return BoundViolations(self.leaves[field_id][1], lower, upper)
 
     def names(self) -> list[str]:
-        """The top-level columns that are read."""
+        """Return the top-level columns that are read."""
         paths = [self.leaves[field_id][0] for field_id in self.metrics]
         if self.partition is not None:
             paths += [path for _, _, _, path, _ in self.partition.fields]
@@ -217,7 +217,7 @@ class _Checks:
             check_texts(batch.column((place,)))
         for place in self.micros:
             field = self.opened.struct.fields[place]
-            for name, value in below_a_microsecond(field.type, batch.column((place,)), f"/{field.name}"):
+            for name, value in find_nanoseconds(field.type, batch.column((place,)), f"/{field.name}"):
                 self.finer.setdefault(name, value)
         if self.partition is not None:
             self.partition.add(batch)
@@ -259,7 +259,7 @@ class _Checks:
                 f"the length of a {kind(type_)} value is wrong",
                 file=self.location,
                 path=f"/{'/'.join(leaf_names(self.opened.struct, path))}",
-                found=plural(length, "byte"),
+                found=Description(plural(length, "byte")),
                 expected=plural(self._length(field_id) or 0, "byte"),
                 aspect="length",
             )
@@ -269,7 +269,7 @@ class _Checks:
                 "a timestamp of microseconds has nanoseconds",
                 file=self.location,
                 path=column,
-                found=f"{value} nanoseconds since 1970",
+                found=Description(f"{value} nanoseconds since 1970"),
                 expected="whole microseconds",
             )
         for field_id, beyond in self.beyond.items():
@@ -284,7 +284,9 @@ class _Checks:
                 "DFL021",
                 "the rows are not in the sort order of the file",
                 file=self.location,
-                found=f"row {self.order.broken}: {' after '.join(map(abbreviated_repr, self.order.values))}",
+                found=Description(
+                    f"row {self.order.broken}: {' after '.join(map(abbreviated_repr, self.order.values))}"
+                ),
                 expected=f"sort order {data_file.sort_order_id}",
                 aspect="unsorted",
             )
@@ -293,7 +295,7 @@ class _Checks:
                 "DFL021",
                 "a column of the sort order of the file is missing from the deletes",
                 file=self.location,
-                found=f"no column {self.order_lacks}",
+                found=Description(f"no column {self.order_lacks}"),
                 expected=f"the columns of sort order {data_file.sort_order_id}",
                 aspect="without-columns",
             )
@@ -311,7 +313,7 @@ class _Checks:
                 "a required column has nulls",
                 file=self.location,
                 path=f"/{name}",
-                found=plural(metrics.nulls, "null"),
+                found=Description(plural(metrics.nulls, "null")),
                 expected="none",
                 aspect="null",
             )
@@ -414,7 +416,9 @@ class _PositionDeletes:
                 "DEL015",
                 "the position deletes are not sorted",
                 file=location,
-                found=f"row {self.order.broken}: {' after '.join(map(abbreviated_repr, self.order.values))}",
+                found=Description(
+                    f"row {self.order.broken}: {' after '.join(map(abbreviated_repr, self.order.values))}"
+                ),
                 expected="rows by file_path, then pos",
             )
         if self.other is not None:

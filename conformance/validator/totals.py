@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from conformance.core.counts import plural
-from conformance.validator.check_results import ManifestSums, Miscounted, Sums
+from conformance.validator.check_results import ManifestSums, Miscount, Sums
 from conformance.validator.context import Context, Members
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
+from spec_ref.core.errors import Description
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.snapshots.summary import SnapshotOperation
 
@@ -40,7 +41,7 @@ _DELETED = {
 
 
 def check_totals(
-    context: Context, members: Members, sums: Mapping[int, ManifestSums], miscounted: Iterable[Miscounted] = ()
+    context: Context, members: Members, sums: Mapping[int, ManifestSums], miscounted: Iterable[Miscount] = ()
 ) -> Iterator[Finding]:
     """Find differences between the summaries of the checked snapshots and their manifests.
 
@@ -51,7 +52,7 @@ def check_totals(
         miscounted: entries with wrong counts of rows or bytes, as far as files were read. A summary with the right
             count is accepted.
     """
-    corrections: dict[int, list[Miscounted]] = {}
+    corrections: dict[int, list[Miscount]] = {}
     for miscount in miscounted:
         corrections.setdefault(miscount.manifest, []).append(miscount)
     for place, snapshot in enumerate(context.metadata.snapshots):
@@ -90,7 +91,7 @@ def _replaced(
         yield finding(
             "SNP014",
             "a snapshot that replaces files adds rows",
-            found=plural(added.records, "row"),
+            found=Description(plural(added.records, "row")),
             expected=f"at most {deleted.records}",
             aspect="more-rows",
             **where,
@@ -105,7 +106,7 @@ def _replaced(
         yield finding(
             "SNP014",
             "a snapshot that replaces files loses rows",
-            found=plural(left, "row"),
+            found=Description(plural(left, "row")),
             expected=f"at least {least}",
             aspect="fewer-rows",
             **where,
@@ -113,7 +114,7 @@ def _replaced(
 
 
 def _snapshot_totals(
-    context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums], miscounted: list[Miscounted]
+    context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums], miscounted: list[Miscount]
 ) -> Iterator[Finding]:
     live, added, deleted = Sums(), Sums(), Sums()
     for manifest in manifests:
@@ -151,7 +152,7 @@ def _snapshot_totals(
             "a snapshot with the operation append deletes files",
             file=file,
             path=f"{path}/operation",
-            found=plural(deleted.data_files + deleted.delete_files, "deleted file"),
+            found=Description(plural(deleted.data_files + deleted.delete_files, "deleted file")),
             expected="none",
         )
     if operation is SnapshotOperation.APPEND and added.delete_files:
@@ -160,7 +161,7 @@ def _snapshot_totals(
             "a snapshot with the operation append adds delete files",
             file=file,
             path=f"{path}/operation",
-            found=plural(added.delete_files, "added delete file"),
+            found=Description(plural(added.delete_files, "added delete file")),
             expected="none",
             aspect="adds-deletes",
         )
@@ -170,6 +171,6 @@ def _snapshot_totals(
             "a snapshot with the operation delete adds data files",
             file=file,
             path=f"{path}/operation",
-            found=plural(added.data_files, "added data file"),
+            found=Description(plural(added.data_files, "added data file")),
             expected="none",
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
-from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.errors import SpecError, Violation, format_value
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.promotion import is_promotable
 from spec_ref.data_types.types import Type, is_primitive, kind
@@ -21,6 +21,11 @@ def partition_values(columns: ManifestColumns, field_id: int) -> list[Any]:
         return columns.partition(field_id)
     except SpecError:
         return [None] * len(columns)
+
+
+def partition_text(values: Iterable[Any]) -> str:
+    """Write a partition tuple as text, which is the same for two tuples exactly if they are equal."""
+    return f"[{', '.join(map(format_value, values))}]"
 
 
 def same_type(found: Type, wanted: Type, version: FormatVersion) -> bool:
@@ -47,7 +52,8 @@ class StorageMismatch:
 
     message: str
     expected: str
-    """How it must be stored; ``{}`` is replaced by the kind of the column."""
+    """How it must be stored; ``{}`` is replaced by the kind of the column in capitals, ``{type}`` by the kind, and
+    ``{utc}`` by whether its values have a time zone."""
 
 
 GEOSPATIAL = ("geometry", "geography")
@@ -88,21 +94,21 @@ STORAGE_MISMATCHES = (
         ("long", *MICROS, *NANOS),
         {AVRO: "AVR007"},
         "a timestamp is stored as another type",
-        "the logical type timestamp-micros with the adjust-to-utc of {}",
+        "the logical type timestamp-micros with adjust-to-utc {utc}",
     ),
     StorageMismatch(
         NANOS,
         ("long", *MICROS, *NANOS),
         {AVRO: "AVR008"},
         "a timestamp is stored as another type",
-        "the logical type timestamp-nanos with the adjust-to-utc of {}",
+        "the logical type timestamp-nanos with adjust-to-utc {utc}",
     ),
     StorageMismatch(
         (*MICROS, *NANOS),
         (*MICROS, *NANOS),
         {ORC: "ORC003"},
         "a timestamp is stored as another type",
-        "the ORC type and unit of {}",
+        "the ORC type and attributes of {type}",
     ),
     StorageMismatch(("map",), ("list",), {AVRO: "AVR004"}, "a map is stored as a plain list", "the logical type map"),
     StorageMismatch(
@@ -121,7 +127,8 @@ def storage_mismatches(found: Type, wanted: Type, file_format: FileFormat) -> tu
     for row in STORAGE_MISMATCHES:
         fits = kind(wanted) in row.wanted and (row.found is None or not {kind(found), str(found)}.isdisjoint(row.found))
         if fits and file_format in row.codes:
-            expected = row.expected.format(kind(wanted).upper())
+            name = kind(wanted)
+            expected = row.expected.format(name.upper(), type=name, utc="true" if "tz" in name else "false")
             code = row.codes[file_format]
             if code is None:
                 return ()

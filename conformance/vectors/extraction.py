@@ -23,7 +23,7 @@ COMPLAINTS = 5
 
 
 @frozen
-class Extracted:
+class ExtractionCounts:
     """The counts of what was extracted."""
 
     location: str
@@ -36,7 +36,7 @@ class Extracted:
     """The number of these files that contain locations."""
 
 
-def extract(source: Path, folder: Path, location: str | None = None) -> Extracted:
+def extract(source: Path, folder: Path, location: str | None = None) -> ExtractionCounts:
     """Write the vectors of a folder and their golden tables to another folder.
 
     Args:
@@ -76,7 +76,7 @@ def extract(source: Path, folder: Path, location: str | None = None) -> Extracte
         rewritten += sum(after[file] != before[file] for file in before)
     tables.mkdir(parents=True, exist_ok=True)
     (tables / LOCATION).write_text(json.dumps({"location": place}) + "\n", encoding="utf-8", newline="\n")
-    return Extracted(place, vectors, len(table_names(source)), files, rewritten)
+    return ExtractionCounts(place, vectors, len(table_names(source)), files, rewritten)
 
 
 def _others(source: Path, at: Path) -> list[str]:

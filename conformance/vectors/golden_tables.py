@@ -6,9 +6,9 @@ rows, and the sha256 of each file. `materialize` copies them to a folder and rew
 (`conformance.vectors.relocation`). A run uses a folder of the current user (`tables_folder`), which other users do not
 share.
 
-Vectors name the tables by their location below `PLACE`. `Located` replaces it with the actual location in requests, and
-back in answers, so that results do not depend on the machine. Vectors from ``vectors extract`` name the actual
-locations, as stated in a file `LOCATION` beside their tables.
+Vectors name the tables by their location below `PLACE`. `LocationMapping` replaces it with the actual location in
+requests, and back in answers, so that results do not depend on the machine. Vectors from ``vectors extract`` name the
+actual locations, as stated in a file `LOCATION` beside their tables.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def index(name: str, source: Path | None = None) -> dict[str, Any]:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"there is no golden table {name!r}: {path}: {error.strerror}") from None
-    return checked_index(data, path)
+    return parse_index(data, path)
 
 
-def checked_index(data: bytes, path: object) -> dict[str, Any]:
+def parse_index(data: bytes, path: object) -> dict[str, Any]:
     """Parse an index; the files that it lists must be below its folder.
 
     Raises:
@@ -92,7 +92,7 @@ def tables_folder() -> Path:
 
 
 @frozen
-class Located:
+class LocationMapping:
     """The mapping of golden tables' locations in requests and answers."""
 
     paths: Paths | None = None
@@ -134,7 +134,7 @@ def used_golden_tables(vectors: Iterable[Vector]) -> Iterator[tuple[Path, str]]:
                 yield found
 
 
-def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
+def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> LocationMapping:
     """Copy the golden tables that vectors use to a folder; see `materialize`.
 
     Args:
@@ -154,12 +154,12 @@ def materialize_for(vectors: Iterable[Vector], place: Path = PLACE) -> Located:
             moved = True
         else:
             _check_extracted(folder, wanted)
-    return golden_location(place) if moved else Located()
+    return golden_location(place) if moved else LocationMapping()
 
 
-def golden_location(place: Path) -> Located:
+def golden_location(place: Path) -> LocationMapping:
     """Return the mapping from the location that vectors name to a folder."""
-    return Located() if place == PLACE else Located(Paths(PLACE.as_posix(), absolute_location(place)))
+    return LocationMapping() if place == PLACE else LocationMapping(Paths(PLACE.as_posix(), absolute_location(place)))
 
 
 def materialize(wanted: Iterable[str] | None = None, source: Path | None = None, place: Path = PLACE) -> None:
@@ -279,7 +279,7 @@ def table_files(source: Path, files: dict[str, str]) -> dict[str, bytes]:
     return found
 
 
-def moved_files(source: Path, files: dict[str, str], place: Path) -> dict[str, bytes]:
+def relocate_files(source: Path, files: dict[str, str], place: Path) -> dict[str, bytes]:
     """Return the files of a golden table, relocated to a folder.
 
     Raises:
@@ -292,7 +292,7 @@ def moved_files(source: Path, files: dict[str, str], place: Path) -> dict[str, b
 
 
 def _put(source: Path, place: Path, files: dict[str, str]) -> None:
-    content = moved_files(source, files, place)
+    content = relocate_files(source, files, place)
     made = Path(tempfile.mkdtemp(prefix=f".{source.name}.", dir=place))
     try:
         for name, data in content.items():

@@ -130,7 +130,7 @@ def _partition_faults(record: Record, partition: StructType, version: FormatVers
             continue
         inner, required = split_optional(record.fields[place].type)
         if required:
-            yield _fault("DFL004", "field-required", "a partition field is optional", here, version)
+            yield _fault("DFL004", "field-required", "a partition field is required in the Avro schema", here, version)
         found = type_from_avro(inner)
         if found != field.type:
             details = {"found": str(found), "expected": str(field.type)}

@@ -63,7 +63,7 @@ class NeverWritten:
 
 
 def wire_type(wire: Wire | NeverWritten, version: FormatVersion, partition: StructType) -> Type:
-    """Find the Iceberg type of the form of a field.
+    """Find the Iceberg type in which a field is stored.
 
     Args:
         wire: the form.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from spec_ref.core.decimals import unscaled_value
-from spec_ref.core.errors import SpecError, error_path, spec_error
+from spec_ref.core.errors import Description, SpecError, error_path, spec_error
 from spec_ref.data_types.decimals import decimal_from_unscaled, decimal_size
 from spec_ref.data_types.types import (
     PLAIN_PRIMITIVES,
@@ -116,14 +116,14 @@ class _Names:
         self.taken: set[str] = set()
 
     def once(self, name: str, json: dict[str, Any]) -> Any:
-        """A type that its name determines: its definition the first time, then the name."""
+        """Write a type that its name determines: its definition the first time, then the name."""
         if name in self.taken:
             return name
         self.taken.add(name)
         return {**json, "name": name}
 
     def fresh(self, name: str) -> str:
-        """A name that no other type has."""
+        """Choose a name that no other type has."""
         found, number = name, 1
         while found in self.taken:
             number += 1
@@ -328,7 +328,9 @@ def split_optional(type_: AvroType) -> tuple[AvroType, bool]:
         if len(others) == 1:
             return others[0], len(type_.branches) == 1
         raise spec_error(
-            "AVR001", "the union is not of null and one other type", found=f"{len(type_.branches)} branches"
+            "AVR001",
+            "the union is not of null and one other type",
+            found=Description(f"{len(type_.branches)} branches"),
         )
     return inner, False
 

@@ -77,7 +77,7 @@ def requirement_severity(requirement: str) -> Severity:
 
 @functools.cache
 def registry() -> Mapping[str, Check]:
-    """The checks of this package by id: level by level, in the order of the files."""
+    """Return the checks of this package by id: level by level, in the order of the files."""
     return load_checks(Path(__file__).parent)
 
 

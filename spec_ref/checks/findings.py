@@ -115,7 +115,7 @@ class Tally:
         return self
 
     def findings(self) -> tuple[Finding, ...]:
-        """One finding for each cause: the worst first, then by code, aspect and writer."""
+        """Return one finding for each cause: the worst first, then by code, aspect and writer."""
         made = []
         for cause in sorted(self._causes, key=lambda cause: (Severity(cause[0]).rank, *cause[1:])):
             first, count, places = self._causes[cause]
@@ -128,7 +128,7 @@ class Tally:
 
 
 def _order(place: Violation) -> tuple[object, ...]:
-    """The key that sorts places: files by name, and in a file its places, numbers by their value."""
+    """Make the key that sorts places: files by name, and in a file its places, numbers by their value."""
     parts = tuple(
         (0, int(part), "") if part.isdecimal() and len(part) < 19 else (1, 0, part) for part in place.path.split("/")
     )

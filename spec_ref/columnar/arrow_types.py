@@ -22,7 +22,7 @@ from spec_ref.columnar.chunks import chunk_slices
 from spec_ref.columnar.decimal128 import High, Low, exceeds, integer, split_halves
 from spec_ref.columnar.utf8_vectorized import are_utf8
 from spec_ref.core.calendar import MICROS_PER_DAY
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import STRING, DecimalType, Type, kind
@@ -150,10 +150,10 @@ def check_arrow_type(type_: Type, arrow_type: Any) -> None:
     """
     carrier = _CARRIERS.get(kind(type_))
     if carrier is None:
-        raise spec_error("TYP001", "the type is not primitive and has no columnar form", found=str(type_))
+        raise spec_error("TYP001", "the type is not primitive and has no columnar form", found=Description(str(type_)))
     if not carrier.carries(type_, arrow_type):
         message = f"the Arrow type cannot hold {type_}"
-        raise spec_error(carrier.requirement, message, found=str(arrow_type), expected=carrier.expected)
+        raise spec_error(carrier.requirement, message, found=Description(str(arrow_type)), expected=carrier.expected)
 
 
 def column_type(column: ArrowColumn) -> Any:
@@ -235,7 +235,7 @@ def _plain(type_: Type, array: Any) -> Any:
         try:
             return array.cast(pa.decimal128(type_.precision, type_.scale))
         except pa.ArrowInvalid as error:
-            raise spec_error("TYP013", f"the value is not a valid {type_}", found=str(error)) from error
+            raise spec_error("TYP013", f"the value is not a valid {type_}", found=Description(str(error))) from error
     return array
 
 
@@ -360,7 +360,7 @@ def is_valid(array: Any) -> npt.NDArray[np.bool_] | None:
 
 
 def validity(array: Any) -> Any:
-    """Make the validity buffer of an array without an offset that is null where another is.
+    """Make a validity buffer, without offset, that has the nulls of an array.
 
     Args:
         array: an Arrow array.
@@ -373,7 +373,7 @@ def validity(array: Any) -> Any:
 
 
 def with_same_nulls(array: Any, values: npt.NDArray[Any], arrow_type: Any) -> Any:
-    """Make an Arrow array of numpy values that is null where another is.
+    """Make an Arrow array of numpy values, with the nulls of another array.
 
     Args:
         array: the array whose nulls are taken.

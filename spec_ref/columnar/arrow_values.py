@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from spec_ref.columnar.manifests.computed_metrics import comparable_array, storage_array
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.types import UUID, ListType, MapType, StructType, Type, VariantType
 from spec_ref.encodings.variant.physical_types import Variant
 
@@ -37,7 +37,7 @@ def to_python_values(type_: Type, array: pa.Array[Any]) -> list[Any]:
         return _values(type_, array)
     except (pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
         message = f"the column does not hold values of {type_}: {error}"
-        raise spec_error("DFL005", message, found=str(array.type)) from error
+        raise spec_error("DFL005", message, found=Description(str(array.type))) from error
 
 
 def _values(type_: Type, array: Any) -> list[Any]:

@@ -29,7 +29,7 @@ from spec_ref.columnar.murmur3_vectorized import (
     hash_strings,
 )
 from spec_ref.core.calendar import NANOS_PER_MICRO
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.types import Type, kind
 
 MANY_SHORTER = 0.25
@@ -152,7 +152,7 @@ def hash_array(type_: Type, column: ArrowColumn) -> ArrowColumn:
     if name == "unknown":
         return map_chunks(type_, column, pa.int32(), lambda array: pa.nulls(len(array), pa.int32()))
     if name not in _LONGS and name not in ("decimal", "string", "uuid", "fixed", "binary"):
-        raise spec_error("HSH009", "the type has no 32-bit hash", found=str(type_))
+        raise spec_error("HSH009", "the type has no 32-bit hash", found=Description(str(type_)))
 
     def kernel(array: Any) -> Any:
         return with_same_nulls(array, plain_hashes(type_, array).view(np.int32), pa.int32())

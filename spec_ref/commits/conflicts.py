@@ -239,7 +239,7 @@ def _still_applies(
     planned: TableMetadata,
     types: Mapping[int, Type],
 ) -> bool:
-    """Whether a delete of rows of a file applies to the same rows in the new files, whichever of them has the rows.
+    """Decide whether a delete of rows of a file applies to the same rows in the new files, in whichever they are.
 
     The rows are in the same partition as before if a new file has the same spec, whatever else the file holds.
 

@@ -111,7 +111,7 @@ def _without_removed_files(
     made: CommitManifests,
     sequence_number: int,
 ) -> Steps[list[ManifestFile]]:
-    """A manifest without removed files; the same manifest if it lists none."""
+    """Return a manifest without removed files; the same manifest if it lists none."""
     spec = current.spec_by_id(manifest.partition_spec_id)
     if not manifest.may_have_live_files or _is_unaffected(manifest, removal, spec):
         return [manifest]
@@ -133,7 +133,7 @@ def _without_removed_files(
 
 
 def _is_unaffected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec) -> bool:
-    """Whether the partitions of a manifest show that a delete by a predicate alone removes none of its files."""
+    """Decide whether the partitions of a manifest show that a delete by a predicate alone removes none of its files."""
     if removal.where is None or removal.data or manifest.content is not ManifestContent.DATA:
         return False
     projected = inclusive_projection(removal.where, spec)

@@ -8,9 +8,12 @@ reader must refuse; checks collect all of them. Both come from the same rules. A
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import attrs
 from immutabledict import immutabledict
@@ -25,46 +28,88 @@ MAX_REPR_ITEMS = 1000
 """The maximum number of items of a found value, at all levels, that are formatted; otherwise they are only counted."""
 
 
+class Description(str):
+    """A description of what was found, such as a size: text about a value, which is shown without quotes."""
+
+    __slots__ = ()
+
+
 def abbreviated_repr(value: Any) -> str:
-    """Format a value for a message: its ``repr``, cut to `MAX_REPR_LENGTH` characters.
+    """Format a value for a message, cut to `MAX_REPR_LENGTH` characters.
 
     Args:
-        value: any value. Null, true and false are written as in JSON, a member of an enumeration as in the file.
+        value: any value. Null, true, false, lists and objects are written as in JSON, a member of an enumeration as in
+            the file, bytes in hexadecimal, and a string in single quotes. A `Description` is written as it is.
 
     Returns:
         The text.
     """
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, enum.IntEnum):
-        return f"{value.value} {value.name}"
-    if isinstance(value, enum.Enum):
+    if isinstance(value, enum.Enum) and not isinstance(value, enum.IntEnum):
         value = value.value
-    if isinstance(value, immutabledict):
-        value = dict(value)
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * MAX_REPR_LENGTH:
         return f"an integer of {value.bit_length()} bits"
-    if isinstance(value, (str, bytes)) and len(value) > MAX_REPR_LENGTH:
+    if isinstance(value, Description):
+        return value if len(value) <= MAX_REPR_LENGTH else f"{value[:MAX_REPR_LENGTH]}... ({len(value)} characters)"
+    if isinstance(value, str) and len(value) > MAX_REPR_LENGTH:
         return f"{value[:MAX_REPR_LENGTH]!r}... ({len(value)} in all)"
+    if isinstance(value, bytes) and len(value) > MAX_REPR_LENGTH:
+        return f"0x{value[: MAX_REPR_LENGTH // 2].hex()}... ({len(value)} bytes)"
     if not _brief(value):
-        return f"a {type(value).__name__} of {len(value)} items"
+        return f"{'an object' if isinstance(value, Mapping) else 'a list'} of {len(value)} items"
     try:
-        text = repr(value)
+        text = format_value(value)
     except (RecursionError, ValueError):  # nested too deeply, or with an integer too long to be written in decimal
         return f"a {type(value).__name__}"
     return text if len(text) <= MAX_REPR_LENGTH else f"{text[:MAX_REPR_LENGTH]}... ({len(text)} characters)"
 
 
+def format_value(value: Any) -> str:
+    """Format a value for a message, whatever its length.
+
+    Args:
+        value: any value.
+
+    Returns:
+        The text, as for `abbreviated_repr`; two values of one type have the same text exactly if they are equal, where
+        NaN equals NaN and -0.0 differs from 0.0.
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case enum.IntEnum():
+            return f"{value.value} {value.name}"
+        case float():
+            return "NaN" if value != value else repr(value)
+        case Description() | Decimal() | UUID():
+            return str(value)
+        case bytes() | bytearray() | memoryview():
+            data = bytes(value)
+            if not data:
+                return "no bytes"
+            return f"0x{data.hex()} ({data.decode()!r})" if _PRINTABLE.fullmatch(data) else f"0x{data.hex()}"
+        case list() | tuple() if type(value) in (list, tuple):
+            return f"[{', '.join(map(format_value, value))}]"
+        case dict() | immutabledict():
+            return f"{{{', '.join(f'{format_value(name)}: {format_value(item)}' for name, item in value.items())}}}"
+        case _:
+            return repr(value)
+
+
+_PRINTABLE = re.compile(rb"[ -~]{3,}")
+
+
 def _brief(value: Any) -> bool:
-    """Whether a value has so few items that its ``repr`` may be made before it is cut."""
+    """Decide whether a value has so few items that its ``repr`` may be made before it is cut."""
     pending, seen = [value], 0
     while pending:
         item = pending.pop()
-        if isinstance(item, (list, tuple, dict)):
+        if isinstance(item, (list, tuple, Mapping)):
             seen += len(item)
             if seen > MAX_REPR_ITEMS:
                 return False
-            pending.extend(item.values() if isinstance(item, dict) else item)
+            pending.extend(item.values() if isinstance(item, Mapping) else item)
     return True
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spec_ref.avro_mapping.schema import type_from_avro, value_reader
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import SCHEMA_KEY, Container, open_container
@@ -39,7 +39,10 @@ def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
     struct = type_from_avro(schema)
     if not isinstance(schema, Record) or not isinstance(struct, StructType):  # a union of one record is none
         raise spec_error(
-            REQUIREMENT, "the objects of the data file are not records", found=str(struct), expected="a record"
+            REQUIREMENT,
+            "the objects of the data file are not records",
+            found=Description(str(struct)),
+            expected="a record",
         )
     made = compute_metrics(struct, _rows(container, schema, struct), mode)
     return evolve(made, file_size_in_bytes=len(data))

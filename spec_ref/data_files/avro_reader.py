@@ -122,7 +122,7 @@ def _has_ids(type_: AvroType) -> bool:
 
 
 def _columns(record: Record, ids: ColumnIds) -> tuple[StructType, dict[int, int]]:
-    """The fields of a record that have ids, and the index of each."""
+    """Find the fields of a record that have ids, and the index of each."""
     fields, places = [], {}
     for place, field in enumerate(record.fields):
         column = ids.column(field.name, partial(getattr, field, "id"), partial(_present_type, field.type))
@@ -155,7 +155,7 @@ def _type(type_: AvroType, ids: ColumnIds) -> Type:
 
 
 def _is_variant(record: Record) -> bool:
-    """Whether a record is a variant: metadata and value without ids (AVR011)."""
+    """Decide whether a record is a variant: metadata and value without ids (AVR011)."""
     names = [field.name for field in record.fields]
     return names == ["metadata", "value"] and all(field.id is None for field in record.fields)
 

@@ -66,7 +66,7 @@ class AvroWriter:
         self._payload, self._rows = bytearray(), 0
 
     def size(self) -> int:
-        """The number of bytes of the blocks, and of the rows that are in no block yet."""
+        """Return the number of bytes of the blocks, and of the rows that are in no block yet."""
         return int(self._out.tell()) + len(self._payload)
 
     def close(self) -> FileLayout:

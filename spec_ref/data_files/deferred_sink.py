@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any, overload
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 
 
 class DeferredSink:
@@ -39,7 +39,7 @@ class DeferredSink:
         return len(data)
 
     def tell(self) -> int:
-        """The position in the file in bytes, including what is held back."""
+        """Return the position in the file in bytes, including what is held back."""
         return self._passed + len(self._held or b"")
 
     def hold_back(self) -> None:
@@ -124,4 +124,4 @@ class PartialFile:
             first, data = self._parts[found]
             if stop <= first + len(data):
                 return data[start - first : stop - first]
-        raise spec_error("ORC008", "a part of the file was not recorded", found=f"{start} to {stop}")
+        raise spec_error("ORC008", "a part of the file was not recorded", found=Description(f"{start} to {stop}"))

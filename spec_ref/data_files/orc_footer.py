@@ -14,7 +14,7 @@ import cramjam
 import lz4.block
 import numpy as np
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.deferred_sink import PartialFile
 from spec_ref.encodings.random_access_bytes import ByteSource
@@ -84,7 +84,7 @@ def check_types(file: Any) -> None:
         for place, part in enumerate(_footer(file).get(4, [])):
             _check_type(_fields(part), place)
     except DAMAGED as error:
-        raise damage_error("the file is damaged", str(error)) from error
+        raise damage_error("the file is damaged", Description(str(error))) from error
 
 
 def read_stripe_offsets(file: Any) -> tuple[int, ...]:
@@ -102,7 +102,7 @@ def read_stripe_offsets(file: Any) -> tuple[int, ...]:
     try:
         return tuple(sorted(_number(_fields(part), 1) for part in _footer(file).get(3, [])))
     except DAMAGED as error:
-        raise damage_error("the file is damaged", str(error)) from error
+        raise damage_error("the file is damaged", Description(str(error))) from error
 
 
 def check_start(file: Any) -> None:
@@ -149,7 +149,7 @@ def _tail(file: Any, size: int, length: int) -> bytes:
 def _check_type(type_: dict[int, list[Any]], place: int) -> None:
     precision, scale = _number(type_, 5), _number(type_, 6)
     if _number(type_, 1) == DECIMAL and precision and not scale <= precision <= MAX_PRECISION:
-        found = f"decimal({precision}, {scale}) in column {place}"
+        found = Description(f"decimal({precision}, {scale}) in column {place}")
         raise spec_error(
             "ORC008",
             "the precision of the decimal is too large",
@@ -187,7 +187,7 @@ def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
     try:
         decode = _postscript(data)[0]
         if stream.length > 2 * limit:
-            raise damage_error("a stream is too large", f"{stream.length} bytes")
+            raise damage_error("a stream is too large", Description(f"{stream.length} bytes"))
         section = _slice(data, stream.start, stream.length)
         if decode is _CODECS[_NONE]:
             return section
@@ -195,7 +195,7 @@ def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
         metadata.left, metadata.chunks = limit, limit
         return b"".join(metadata.unpacked(section))
     except DAMAGED as error:
-        raise damage_error("a stream is damaged", str(error)) from error
+        raise damage_error("a stream is damaged", Description(str(error))) from error
 
 
 def read_stripes(data: Content) -> tuple[Stripe, ...]:
@@ -213,7 +213,7 @@ def read_stripes(data: Content) -> tuple[Stripe, ...]:
     try:
         return tuple(_stripes(data))
     except DAMAGED as error:
-        raise damage_error("the file is damaged", str(error)) from error
+        raise damage_error("the file is damaged", Description(str(error))) from error
 
 
 def damage_error(message: str, found: object) -> SpecError:
@@ -241,7 +241,7 @@ class _Metadata:
     def part(self, start: int, length: int) -> dict[int, list[Any]]:
         """Read the message in a part of the file."""
         if length > MAX_METADATA:
-            raise damage_error("the footers are too large", f"{length} bytes")
+            raise damage_error("the footers are too large", Description(f"{length} bytes"))
         section = _slice(self.data, start, length)
         message = section if self.decode is _CODECS[_NONE] else b"".join(self.unpacked(section))
         if message is section:
@@ -255,7 +255,7 @@ class _Metadata:
             chunk = _slice(section, position + 3, header >> 1)
             self.chunks -= 1
             if self.chunks < 0:
-                raise damage_error("the footers have too many chunks", f"over {MAX_CHUNKS}")
+                raise damage_error("the footers have too many chunks", Description(f"over {MAX_CHUNKS}"))
             made = chunk if header & 1 else self.decode(chunk)
             self.take(len(made))
             yield made
@@ -264,7 +264,7 @@ class _Metadata:
     def take(self, count: int) -> None:
         self.left -= count
         if self.left < 0:
-            raise damage_error("the footers are too large", f"over {MAX_METADATA} bytes")
+            raise damage_error("the footers are too large", Description(f"over {MAX_METADATA} bytes"))
 
 
 def _postscript(data: Content) -> tuple[Callable[[bytes], bytes], int, int]:
@@ -349,7 +349,7 @@ _CODECS: dict[int, Callable[[bytes], bytes]] = {
 
 
 def _number(fields: dict[int, list[Any]], field: int) -> int:
-    """The last value of a numeric field; 0 if it is missing."""
+    """Return the last value of a numeric field; 0 if it is missing."""
     value = fields.get(field, [0])[-1]
     if not isinstance(value, int):
         raise damage_error("a number is malformed", field)
@@ -357,7 +357,7 @@ def _number(fields: dict[int, list[Any]], field: int) -> int:
 
 
 def _fields(message: bytes) -> dict[int, list[Any]]:
-    """The values of a message by field number; bytes for fields with a length."""
+    """Read the values of a message by field number; bytes for fields with a length."""
     fields: dict[int, list[Any]] = {}
     position = 0
     while position < len(message):
@@ -375,6 +375,6 @@ def _fields(message: bytes) -> dict[int, list[Any]]:
                 value = _slice(message, position, size)
                 position += size
             case kind:
-                raise damage_error("a message is damaged", f"wire type {kind}")
+                raise damage_error("a message is damaged", Description(f"wire type {kind}"))
         fields.setdefault(tag >> 3, []).append(value)
     return fields

@@ -75,7 +75,7 @@ def orc_layout(data: Content, schema: pa.Schema, struct: StructType) -> tuple[di
 
 
 def _columns(schema: pa.Schema, struct: StructType) -> Iterator[tuple[int, int]]:
-    """The ORC column ids with their field ids; the root has column id 0."""
+    """Find the ORC column ids with their field ids; the root has column id 0."""
     yield from _below(list(schema), struct, None, 1)
 
 

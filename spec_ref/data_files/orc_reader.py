@@ -155,13 +155,13 @@ def _repeated_timestamps(type_: Any, column: int, *, repeated: bool = False) -> 
 
 
 def _has_timestamps(type_: Any) -> bool:
-    """Whether a column is a timestamp, or a struct with one inside structs only."""
+    """Decide whether a column is a timestamp, or a struct with one inside structs only."""
     inner = child_fields(type_) if isinstance(type_, pa.StructType) else []
     return isinstance(type_, pa.TimestampType) or any(_has_timestamps(field.type) for field in inner)
 
 
 def _inside(batch: pa.RecordBatch, path: Sequence[str]) -> dict[str, Any]:
-    """The columns below a path, by their names."""
+    """Find the columns below a path, by their names."""
     found: Any = batch.to_struct_array()
     for name in path:
         place = found.type.get_field_index(name)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.errors import Description, error_path, spec_error
 from spec_ref.core.records import EMPTY, record
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.data_types.types import (
@@ -58,7 +58,7 @@ MAX_LENGTH_DIGITS = 10
 
 @record
 class OrcType:
-    """The storage of a type without parameters."""
+    """How ORC stores a type without parameters."""
 
     arrow: pa.DataType
     """The type as which pyarrow reads and writes the ORC type."""
@@ -232,7 +232,7 @@ def _struct(fields: Sequence[ArrowField], ids: ColumnIds) -> StructType:
 
 
 def _part(field: ArrowField, name: str, ids: ColumnIds) -> tuple[int, Type, bool]:
-    """The id, type and requiredness of an element, key or value."""
+    """Find the id, type and requiredness of an element, key or value."""
     with error_path(f"/{name}"):
         attributes = field_attributes(field)
         part_id = ids.take(name, _own_id(attributes))
@@ -242,7 +242,7 @@ def _part(field: ArrowField, name: str, ids: ColumnIds) -> tuple[int, Type, bool
 
 
 def _named(attribute: str) -> dict[tuple[bool, str], Type]:
-    """The types that an attribute distinguishes, by whether they have a time zone, and its value."""
+    """Find the types that an attribute distinguishes, by whether they have a time zone, and its value."""
     return {
         (getattr(stored.arrow, "tz", None) is not None, stored.attributes[attribute]): _UNPARAMETERIZED[name]
         for name, stored in _STORED.items()
@@ -281,7 +281,7 @@ def _type(arrow: pa.DataType, attributes: Attributes, ids: ColumnIds) -> Type:
         return DecimalType(arrow.precision, arrow.scale)
     made = _BARE.get(arrow)
     if made is None:
-        raise spec_error("ORC008", "the type of the column is not an Iceberg type", found=str(arrow))
+        raise spec_error("ORC008", "the type of the column is not an Iceberg type", found=Description(str(arrow)))
     if made == LONG:
         return _LONGS.get((False, attributes.get(LONG_TYPE, "")), LONG)
     return _binary(attributes) if made == BINARY else made
@@ -300,7 +300,9 @@ def _binary(attributes: Attributes) -> Type:
 def _variant(arrow: pa.StructType) -> Type:
     parts = [(field.name, field.type) for field in child_fields(arrow)]
     if sorted(name for name, _ in parts) != ["metadata", "value"] or any(type_ != pa.binary() for _, type_ in parts):
-        raise spec_error("ORC005", "the variant is not a struct of binary metadata and binary value", found=str(arrow))
+        raise spec_error(
+            "ORC005", "the variant is not a struct of binary metadata and binary value", found=Description(str(arrow))
+        )
     return VARIANT
 
 
@@ -341,5 +343,8 @@ def _arrow_type(type_: Type) -> pa.DataType:
         case _ if kind(type_) in _STORED:
             return _STORED[kind(type_)].arrow
     raise spec_error(
-        type_requirement(type_), "the type has no ORC type", found=str(type_), expected="a type with values"
+        type_requirement(type_),
+        "the type has no ORC type",
+        found=Description(str(type_)),
+        expected="a type with values",
     )

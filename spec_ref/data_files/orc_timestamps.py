@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from spec_ref.core.calendar import NANOS_PER_MICRO, UNITS, UNITS_PER_SECOND
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.data_files.orc_footer import Stripe, damage_error, stream_bytes
 from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type, kind
 from spec_ref.encodings.random_access_bytes import ByteSource
@@ -58,7 +58,7 @@ def read_presence(
         bits = _bytes_rle(stream_bytes(data, found, MAX_STREAM), (count + 7) // 8)
         places[places] = np.unpackbits(bits)[:count].astype(bool)
     except (IndexError, ValueError) as error:
-        raise damage_error("the PRESENT stream is damaged", str(error)) from error
+        raise damage_error("the PRESENT stream is damaged", Description(str(error))) from error
     return places
 
 
@@ -98,7 +98,7 @@ def read_timestamps(
     except SpecError:
         raise
     except (IndexError, KeyError, ValueError, OverflowError) as error:
-        raise damage_error("the streams of a timestamp column are damaged", str(error)) from error
+        raise damage_error("the streams of a timestamp column are damaged", Description(str(error))) from error
     zeros = packed & 7
     nanos = (packed >> 3) * np.where(zeros > 0, 10 ** (zeros + 1), 1)
     # Writers cut the second off towards 1970 and keep the nanoseconds; both libraries of ORC undo it so.
@@ -141,7 +141,9 @@ def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]
     beyond |= (seconds > last) | ((seconds == last) & (fraction > (1 << 63) - 1 - last * unit))
     if beyond.any():
         found = int(seconds[beyond][0])
-        raise spec_error("ORC003", f"a timestamp is outside the range of {type_}", found=f"{found} seconds")
+        raise spec_error(
+            "ORC003", f"a timestamp is outside the range of {type_}", found=Description(f"{found} seconds")
+        )
     values = np.zeros(len(valid), np.int64)
     values[valid] = seconds * unit + fraction  # in the first second the product wraps, and the sum wraps back
     zone = "UTC" if type_ in (TIMESTAMPTZ, TIMESTAMPTZ_NS) else None

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 
 from spec_ref.columnar.schemas.column_projection import list_ranges
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_files.deferred_sink import PartialFile, TailRecordingSink
 from spec_ref.data_files.orc_footer import MAGIC
 from spec_ref.data_files.orc_metrics import count_orc_columns, orc_layout
@@ -70,7 +70,7 @@ class OrcWriter:
             self._written, self._pending = self._out.tell(), 0
 
     def size(self) -> int:
-        """The number of bytes of the stripes, and of the rows that are in no stripe yet."""
+        """Return the number of bytes of the stripes, and of the rows that are in no stripe yet."""
         return self._written + self._pending
 
     def close(self) -> FileLayout:
@@ -111,13 +111,13 @@ def _check_listed_timestamps(name: str, array: Any) -> None:
                         "ORC008",
                         "a timestamp inside a list or map is too far from 1970 to be read back from ORC; "
                         "Parquet and Avro can store it",
-                        found=f"{end} microseconds",
+                        found=Description(f"{end} microseconds"),
                         path=f"/{name}",
                     )
 
 
 def _listed_arrays(array: Any, *, inside: bool = False) -> Iterator[Any]:
-    """The arrays inside lists and maps, at any depth."""
+    """Find the arrays inside lists and maps, at any depth."""
     if inside:
         yield array
     if pa.types.is_struct(array.type):

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from spec_ref.columnar.arrow_types import ARROW_TYPES
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.data_files.parquet_schema import type_requirement
 from spec_ref.data_types.types import (
@@ -102,5 +102,8 @@ def arrow_type(type_: Type) -> pa.DataType:
             found: pa.DataType = ARROW_TYPES[name]
             return found
     raise spec_error(
-        type_requirement(type_), "the type has no Arrow type", found=str(type_), expected="a type with values"
+        type_requirement(type_),
+        "the type has no Arrow type",
+        found=Description(str(type_)),
+        expected="a type with values",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_files.parquet_thrift import EDGE_ALGORITHMS, LOGICAL_TYPES, MAGIC, CompactReader, read_footer
 from spec_ref.data_types.types import (
     DEFAULT_CRS,
@@ -112,7 +112,7 @@ def _with_logical_types(footer: bytes, wanted: Sequence[bytes | None]) -> bytes:
     head = reader.take(1)[0]
     count = reader.varint() if head >> 4 == 15 else head >> 4
     if count != len(wanted):
-        found = f"{count} elements"
+        found = Description(f"{count} elements")
         raise spec_error(
             "PQT007", "the schema in the footer has different columns", found=found, expected=str(len(wanted))
         )
@@ -128,7 +128,7 @@ def _with_logical_types(footer: bytes, wanted: Sequence[bytes | None]) -> bytes:
 
 
 def _read_fields(reader: CompactReader) -> Iterator[Field]:
-    """The fields of the struct at the position of a reader."""
+    """Read the fields of the struct at the position of a reader."""
     for field_id, kind in reader.fields():
         start = reader.at
         reader.value(kind, 0)

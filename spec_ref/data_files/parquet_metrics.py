@@ -80,7 +80,7 @@ def group_offsets(footer: pq.FileMetaData) -> Iterator[int]:
 
 
 def _column_ids(root: ParquetNode, struct: StructType) -> Iterator[int | None]:
-    """The field id of every physical column, in order; the parts of a variant have the id of the variant."""
+    """Find the field id of every physical column, in order; the parts of a variant have the id of the variant."""
     yield from _ids_below(root, (), None, dict(_paths(struct)))
 
 

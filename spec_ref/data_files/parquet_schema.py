@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, Violation, error_path, spec_error
+from spec_ref.core.errors import Description, SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.data_files.variant_shredding_schema import check_shredding
@@ -53,7 +53,7 @@ from spec_ref.schemas.name_mapping import MappedField
 
 @record
 class ParquetType:
-    """The storage of a primitive type."""
+    """How Parquet stores a primitive type."""
 
     physical: str
     logical: str | None = None
@@ -375,6 +375,11 @@ def _is_stored(node: ParquetNode, wanted: ParquetType) -> bool:
     )
 
 
-def _shown(stored: ParquetNode | ParquetType) -> str:
+def _shown(stored: ParquetNode | ParquetType) -> Description:
     length = f"[{stored.length}]" if stored.length is not None else ""
-    return f"{stored.physical}{length} {stored.logical or ''}{stored.parameters or ''}".strip()
+    parameters = "" if not stored.parameters else f"({', '.join(map(_parameter, stored.parameters))})"
+    return Description(f"{stored.physical}{length} {stored.logical or ''}{parameters}".strip())
+
+
+def _parameter(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

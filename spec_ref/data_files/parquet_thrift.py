@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Any, BinaryIO
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import record
 from spec_ref.encodings.varint import read_varint, unzigzag
 
@@ -223,7 +223,7 @@ class CompactReader:
         """
         self.left -= 1
         if self.left < 0:
-            raise _broken("the schema is too large", f"over {MAX_VALUES} values")
+            raise _broken("the schema is too large", Description(f"over {MAX_VALUES} values"))
         if kind in (_TRUE, _FALSE):
             return kind == _TRUE
         if kind in _INTEGERS:
@@ -317,7 +317,7 @@ class CompactReader:
 
 
 def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[ParquetNode, int]:
-    """The node at an index of the list, which is in depth-first order, and the index after it."""
+    """Make the node at an index of the list, which is in depth-first order, and the index after it."""
     if depth > MAX_DEPTH:
         raise _broken("the schema is nested too deeply", depth)
     element = elements[place]
@@ -396,7 +396,7 @@ def _text(value: bytes | None) -> str | None:
 
 
 def _converted(name: str, element: dict[int, Any]) -> tuple[str, tuple[Any, ...]]:
-    """The logical type that a converted type represents (Parquet, LogicalTypes, compatibility)."""
+    """Find the logical type that a converted type represents (Parquet, LogicalTypes, compatibility)."""
     match name.partition("_"):
         case "UTF8", _, _:
             return "STRING", ()

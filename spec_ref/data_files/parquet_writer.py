@@ -53,7 +53,7 @@ class ParquetWriter:
             raise write_error("PQT007", error) from error
 
     def _writer(self, first: pa.RecordBatch) -> pq.ParquetWriter:
-        """The writer of the file, with dictionaries for columns whose values repeat: for others they cost twice."""
+        """Open the file for writing, with dictionaries for columns whose values repeat: for others they cost twice."""
         if self._made is None:
             names = [field.name for field in self._schema]
             with_dictionary: Any = [name for name, array in zip(names, first.columns, strict=True) if _repeats(array)]
@@ -62,7 +62,7 @@ class ParquetWriter:
         return self._made
 
     def size(self) -> int:
-        """The number of bytes of the row groups."""
+        """Return the number of bytes of the row groups."""
         return int(self._out.tell())
 
     def close(self) -> FileLayout:
@@ -92,7 +92,7 @@ class ParquetWriter:
 
 
 def _repeats(array: Any) -> bool:
-    """Whether values of a column repeat, judging by some of its rows."""
+    """Decide whether values of a column repeat, judging by some of its rows."""
     if pa.types.is_nested(array.type) or pa.types.is_boolean(array.type):
         return False
     sample = storage_array(array).take(np.linspace(0, max(len(array) - 1, 0), min(SAMPLE, len(array)), dtype=np.int64))
@@ -101,7 +101,7 @@ def _repeats(array: Any) -> bool:
 
 
 def _column_ids(type_: Type, own: int) -> Iterator[int]:
-    """The field ids of the physical columns of a column, in order."""
+    """Find the field ids of the physical columns of a column, in order."""
     match type_:
         case StructType(fields):
             for field in fields:

@@ -94,7 +94,7 @@ def may_be_promoted(old: Type, new: Type, version: FormatVersion) -> bool:
 
 
 def refusal_requirement(old: Type, new: Type) -> str:
-    """Find the requirement that a promotion breaks that is not valid.
+    """Find the requirement that an invalid promotion breaks.
 
     Args:
         old: the type of the field.

@@ -63,7 +63,7 @@ def from_python(type_: Type, value: Any) -> Any:
 
 
 def _timestamp(name: str, value: datetime.datetime) -> Any:
-    """The units from the epoch; the object itself if it is not of that type, or if only the type has a zone."""
+    """Compute the units from the epoch; the object itself if it is not of that type, or if only the type has a zone."""
     if not name.startswith("timestamp") or name.startswith("timestamptz") == (value.tzinfo is None):
         return value
     local = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -33,7 +33,7 @@ DEFAULT_CRS = "OGC:CRS84"
 
 
 def _extra() -> Any:
-    """The attribute for properties that no format version defines; they are kept, and do not make types differ."""
+    """Make the attribute for properties that no format version defines; they are kept, and do not make types differ."""
     return attrs.field(default=EMPTY, eq=False, repr=False)
 
 

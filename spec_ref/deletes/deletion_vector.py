@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 import attrs
 from pyroaring import BitMap64
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, abbreviated_repr, spec_error
 from spec_ref.core.records import record
 from spec_ref.encodings.roaring import cardinality64
 
@@ -116,14 +116,22 @@ def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] 
         )
     if blob[4:8] != MAGIC:
         raise spec_error(
-            "PUF018", "the magic of a deletion vector is missing", found=blob[4:8], expected=repr(MAGIC), aspect="magic"
+            "PUF018",
+            "the magic of a deletion vector is missing",
+            found=blob[4:8],
+            expected=abbreviated_repr(MAGIC),
+            aspect="magic",
         )
     (checksum,) = struct.unpack_from(">I", blob, len(blob) - 4)
     expected_checksum = zlib.crc32(memoryview(blob)[4:-4])
     if checksum != expected_checksum:
         expected = f"{expected_checksum:#010x}"
         raise spec_error(
-            "PUF018", "the checksum does not match", found=f"{checksum:#010x}", expected=expected, aspect="checksum"
+            "PUF018",
+            "the checksum does not match",
+            found=Description(f"{checksum:#010x}"),
+            expected=expected,
+            aspect="checksum",
         )
     vector = blob[8:-4]
     cardinality = count_positions(vector)

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from spec_ref.core.errors import Violation, spec_error
+from spec_ref.core.errors import Description, Violation, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, is_primitive, kind
 from spec_ref.schemas.schema import Column, Schema
@@ -61,7 +61,7 @@ def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
         raise spec_error(
             "DEL018",
             "the delete column is not primitive",
-            found=f"{column.name}: {kind(column.type)}",
+            found=Description(f"{column.name}: {kind(column.type)}"),
             aspect="not-primitive",
         )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
@@ -84,7 +84,7 @@ def float_problem(column: DeleteColumn) -> Violation | None:
     """
     if kind(column.type) not in ("float", "double"):
         return None
-    found = f"{'.'.join(column.names)}: {column.type}"
+    found = Description(f"{'.'.join(column.names)}: {column.type}")
     return spec_error("DEL018", "the delete column is a float or double", found=found, aspect="float").violation
 
 

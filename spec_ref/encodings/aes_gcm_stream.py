@@ -20,7 +20,7 @@ from typing import NoReturn
 
 import attrs
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, abbreviated_repr, spec_error
 from spec_ref.encodings.random_access_bytes import ByteSource
 
 try:
@@ -52,7 +52,9 @@ MAX_BLOCKS = 1 << 31
 def _check_key(key: bytes) -> None:
     if len(key) not in KEY_LENGTHS:
         message = "the AES key has a wrong length"
-        raise spec_error("GCM006", message, aspect="key", found=f"{len(key)} bytes", expected="16, 24 or 32 bytes")
+        raise spec_error(
+            "GCM006", message, aspect="key", found=Description(f"{len(key)} bytes"), expected="16, 24 or 32 bytes"
+        )
 
 
 @attrs.frozen
@@ -137,9 +139,13 @@ def read_block_length(data: ByteSource) -> int:
     header = data[:HEADER_LENGTH]
     if len(header) < HEADER_LENGTH:
         message = "the file is too short for a header"
-        raise spec_error("GCM001", message, aspect="length", found=f"{len(header)} bytes", expected="8 bytes or more")
+        raise spec_error(
+            "GCM001", message, aspect="length", found=Description(f"{len(header)} bytes"), expected="8 bytes or more"
+        )
     if header[:4] != MAGIC:
-        raise spec_error("GCM001", "the magic is wrong", aspect="magic", found=header[:4], expected=repr(MAGIC))
+        raise spec_error(
+            "GCM001", "the magic is wrong", aspect="magic", found=header[:4], expected=abbreviated_repr(MAGIC)
+        )
     block_length = int.from_bytes(header[4:], "little")
     _check_block_length(block_length)
     return block_length
@@ -170,7 +176,7 @@ def encrypt_block(plaintext: bytes, index: int, key: StreamKey, nonce: bytes) ->
         SpecError: GCM002 if the nonce does not have 12 bytes.
     """
     if len(nonce) != NONCE_LENGTH:
-        message, found = "the nonce has a wrong length", f"{len(nonce)} bytes"
+        message, found = "the nonce has a wrong length", Description(f"{len(nonce)} bytes")
         raise spec_error("GCM002", message, aspect="nonce", found=found, expected="12 bytes", path=f"/blocks/{index}")
     return seal_block(plaintext, key.key, block_aad(key.aad_prefix, index), nonce)
 
@@ -244,7 +250,7 @@ def open_block(block: bytes, key: bytes, aad: bytes, path: str = "") -> bytes:
     """
     _check_key(key)
     if len(block) < OVERHEAD:
-        message, found = "the block is too short for a nonce and a tag", f"{len(block)} bytes"
+        message, found = "the block is too short for a nonce and a tag", Description(f"{len(block)} bytes")
         raise spec_error("GCM002", message, aspect="length", found=found, expected="28 bytes or more", path=path)
     plaintext = _opened(block, key, aad)
     if plaintext is None:
@@ -254,7 +260,7 @@ def open_block(block: bytes, key: bytes, aad: bytes, path: str = "") -> bytes:
 
 
 def _opened(block: bytes, key: bytes, aad: bytes) -> bytes | None:
-    """The plaintext of a block, or none if its tag does not match."""
+    """Return the plaintext of a block, or none if its tag does not match."""
     try:
         return AESGCM(key).decrypt(block[:NONCE_LENGTH], block[NONCE_LENGTH:], aad)
     except InvalidTag:
@@ -278,7 +284,7 @@ def block_aad(prefix: bytes, index: int) -> bytes:
 
 
 def _wrong_aads(prefix: bytes, index: int, blocks: int) -> Iterator[tuple[bytes, str]]:
-    """What writers that break GCM004 authenticate instead, and the block of another place in the file."""
+    """List what writers that break GCM004 authenticate instead, and the block of another place in the file."""
     yield prefix, "the prefix alone"
     yield prefix + index.to_bytes(4, "big"), "the index in big-endian order"
     yield block_aad(b"", index), "no prefix"
@@ -308,14 +314,18 @@ def block_layout(length: int, block_length: int) -> StreamLayout:
         raise spec_error("GCM001", message, aspect="length", found=length, expected="8 or more")
     found = StreamLayout(length, block_length)
     if found.blocks > MAX_BLOCKS:
-        raise spec_error("GCM004", "there are more blocks than indexes", found=found.blocks, expected=f"{MAX_BLOCKS}")
+        raise spec_error(
+            "GCM004", "the file has more blocks than can be numbered", found=found.blocks, expected=f"{MAX_BLOCKS}"
+        )
     if found.blocks:
         last = found.blocks - 1
         start, stop = found.block_range(last)
         size, path = stop - start, f"/blocks/{last}"
         if size < OVERHEAD:
             message, expected = "the last block is too short for a nonce and a tag", "28 bytes or more"
-            raise spec_error("GCM002", message, aspect="length", found=f"{size} bytes", expected=expected, path=path)
+            raise spec_error(
+                "GCM002", message, aspect="length", found=Description(f"{size} bytes"), expected=expected, path=path
+            )
         if size == OVERHEAD and last:
             raise spec_error("GCM003", "the last block is empty", found="0 bytes", expected="1 byte or more", path=path)
     return found
@@ -390,7 +400,7 @@ def open_stream(source: ByteSource, key: StreamKey, length: int) -> StreamReader
     """
     if len(source) != length:
         message = "the file does not have the trusted length"
-        raise spec_error("GCM005", message, found=f"{len(source)} bytes", expected=f"{length} bytes")
+        raise spec_error("GCM005", message, found=Description(f"{len(source)} bytes"), expected=f"{length} bytes")
     return StreamReader(source, key, block_layout(length, read_block_length(source)))
 
 

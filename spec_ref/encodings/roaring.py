@@ -21,7 +21,7 @@ import struct
 from collections.abc import Callable
 from typing import TypeAlias
 
-from spec_ref.core.errors import NOT_GIVEN, SpecError, spec_error
+from spec_ref.core.errors import NOT_GIVEN, Description, SpecError, spec_error
 
 MAX_BITMAPS = 1 << 16
 """The most 32-bit bitmaps in a vector. Each covers 2**32 rows; no file has 2**48 of them."""
@@ -59,7 +59,9 @@ def cardinality64(data: bytes, check: CheckBitmap | None = None) -> int:
             more. Paths name the bitmap and, if it is known, the container: ``/bitmaps/0/containers/2``.
     """
     if len(data) < 8:
-        raise spec_error("PUF019", "the vector is too short", found=f"{len(data)} bytes", expected="8 bytes or more")
+        raise spec_error(
+            "PUF019", "the vector is too short", found=Description(f"{len(data)} bytes"), expected="8 bytes or more"
+        )
     (count,) = struct.unpack_from("<Q", data)
     possible = min((len(data) - 8) // 12, MAX_BITMAPS)
     if count > possible:
@@ -78,7 +80,9 @@ def cardinality64(data: bytes, check: CheckBitmap | None = None) -> int:
         size, cardinality = (check or check_bitmap)(data, offset + 4, path)
         offset, total, previous = offset + 4 + size, total + cardinality, key
     if offset != len(data):
-        raise spec_error("PUF019", "bytes follow the last bitmap", found=f"{len(data) - offset} bytes", expected="none")
+        raise spec_error(
+            "PUF019", "bytes follow the last bitmap", found=Description(f"{len(data) - offset} bytes"), expected="none"
+        )
     return total
 
 
@@ -166,7 +170,7 @@ class _Bitmap:
     def take(self, size: int, what: str, container: str = "") -> bytes:
         left = len(self.data) - self.at
         if size > left:
-            raise self.broken("the bitmap is truncated", f"{left} bytes left", what, container)
+            raise self.broken("the bitmap is truncated", Description(f"{left} bytes left"), what, container)
         self.at += size
         return self.data[self.at - size : self.at]
 

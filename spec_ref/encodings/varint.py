@@ -13,7 +13,7 @@ class TooManyBits(IndexError):
 
 
 class Octets(Protocol):
-    """Bytes, or what reads them from a file."""
+    """Bytes, or an object that reads them from a file."""
 
     def __getitem__(self, position: int, /) -> int: ...
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.promotion import is_promotion
 from spec_ref.data_types.types import DOUBLE, INT, PLAIN_PRIMITIVES, UNKNOWN, Type, kind
 from spec_ref.expressions.bound import BoundPromotion, BoundTerm
@@ -56,7 +56,9 @@ def align_terms(left: BoundTerm, right: BoundTerm) -> tuple[BoundTerm, BoundTerm
         wide = _promoted(left, type_), _promoted(right, type_)
         if wide[0] is not None and wide[1] is not None:
             return wide[0], wide[1]
-    raise spec_error("EXP006", "the types cannot be promoted to a common type", found=f"{left.type} and {right.type}")
+    raise spec_error(
+        "EXP006", "the types cannot be promoted to a common type", found=Description(f"{left.type} and {right.type}")
+    )
 
 
 def _promoted(term: BoundTerm, type_: Type) -> BoundTerm | None:

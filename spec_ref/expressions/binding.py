@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.errors import Description, error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import ListType, MapType
 from spec_ref.expressions.alignment import align_terms
@@ -111,7 +111,7 @@ class _Binder:
             case Test(operation, child):
                 term = self.term(child, depth)
                 if operation in (_O.IS_NAN, _O.NOT_NAN) and not has_nan(term.type):
-                    raise spec_error("EXP007", "the type has no NaN", found=str(term.type))
+                    raise spec_error("EXP007", "the type has no NaN", found=Description(str(term.type)))
                 return BoundTest(operation, term)
             case Comparison():
                 return self._comparison(predicate, depth)

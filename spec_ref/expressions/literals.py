@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from spec_ref.core.calendar import UNITS_PER_DAY
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import FLOAT, STRING, DecimalType, Type, is_primitive, kind
@@ -56,7 +56,9 @@ def check_comparable(type_: Type) -> None:
         SpecError: EXP008 for nested types, variant, geometry and geography.
     """
     if not is_primitive(type_) or kind(type_) in _NO_ORDER:
-        raise spec_error("EXP008", "the type is not comparable", found=str(type_), expected="a primitive type")
+        raise spec_error(
+            "EXP008", "the type is not comparable", found=Description(str(type_)), expected="a primitive type"
+        )
 
 
 def bind_comparison(operation: Operation, term: BoundTerm, literal: Literal) -> BoundPredicate:
@@ -78,7 +80,7 @@ def bind_comparison(operation: Operation, term: BoundTerm, literal: Literal) -> 
     if literal.value is None:
         raise spec_error("EXP009", "the constant of a comparison is null")
     if operation in PREFIX and term.type != STRING:
-        raise spec_error("EXP007", "the type has no prefix", found=str(term.type), expected="string")
+        raise spec_error("EXP007", "the type has no prefix", found=Description(str(term.type)), expected="string")
     check_comparable(term.type)
     if kind(term.type) == "unknown":  # always null
         return TRUE if operation in (_O.NOT_EQ, _O.NOT_STARTS_WITH) else FALSE
@@ -155,7 +157,7 @@ def _aligned(type_: Any, literal: Literal) -> Any:
 
 
 def _untyped_number(type_: Type, json: Any) -> Fraction | None:
-    """The exact number, if the JSON form of the type does not represent it: a fraction for an int, or out of range."""
+    """Return the exact number, if the JSON form of the type cannot represent it: a fraction, or out of range."""
     if isinstance(json, bool) or not isinstance(json, (int, float)) or not _finite(json):
         return None
     number = Fraction(json)
@@ -171,7 +173,7 @@ def _finite(json: float) -> bool:
 
 
 def _untyped_decimal(_: Type, json: Any) -> Fraction | None:
-    """A decimal of any scale; a JSON number only where it is an integer, for a fraction is not exact in binary."""
+    """Read a decimal of any scale; of JSON numbers only integers, as a fraction is not exact in binary."""
     if isinstance(json, int) and not isinstance(json, bool):
         return Fraction(json)
     if isinstance(json, str) and len(json) <= 2 * _MAX_DIGITS and _DECIMAL.fullmatch(json):

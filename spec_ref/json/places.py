@@ -20,7 +20,7 @@ _TOKEN = re.compile(rb'[{}\[\],]|"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|\Z)', re.DOTA
 
 
 def split_position(message: str) -> tuple[str, int, int] | None:
-    """Split the message of jiter, which has the position of an error nowhere else.
+    """Split the position of an error from its message, the only place where jiter states it.
 
     Args:
         message: the text of the error.

@@ -151,7 +151,7 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
 
 
 def _needs_hook_if_absent(row: FieldTableRow, default: Any) -> bool:
-    """Whether an absent field cannot be left to cattrs, which assigns the default of the attribute."""
+    """Decide whether an absent field cannot be left to cattrs, which assigns the default of the attribute."""
     if row.read is Presence.REQUIRED:
         return default is not attrs.NOTHING
     return row.read is Presence.OPTIONAL and row.rule.missing is not default

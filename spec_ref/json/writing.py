@@ -102,12 +102,12 @@ def _write_row(row: FieldTableRow, version: FormatVersion) -> Writer:
 
 
 def _written_rows(kind: RecordOf, version: FormatVersion) -> Iterator[FieldTableRow]:
-    """The rows that a version writes."""
+    """List the rows that a version writes."""
     return (row for row in field_table(kind, version) if row.write is not Presence.OMITTED or row.retained)
 
 
 def _is_always_written(row: FieldTableRow) -> bool:
-    """Whether a row is written whatever its value is.
+    """Decide whether a row is written whatever its value is.
 
     A required field may be unknown if the object was carried over from a version that did not have it.
 
@@ -118,7 +118,7 @@ def _is_always_written(row: FieldTableRow) -> bool:
 
 
 def _left_out(row: FieldTableRow) -> Any:
-    """The value beside None that is omitted from a row, because a reader assigns it; None if there is no other."""
+    """Find the value beside None that is omitted from a row, because a reader assigns it; None if there is no other."""
     return None if row.write is Presence.REQUIRED else row.absent()
 
 
@@ -227,7 +227,7 @@ _names = _Names()
 
 
 def _string_map_texts(values: Sequence[Mapping[str, str]]) -> list[str]:
-    """The texts of objects of strings. Many of them have the same names, as summaries do: they share columns."""
+    """Write the texts of objects of strings. Many of them have the same names, as summaries do: they share columns."""
     shapes: dict[tuple[str, ...], list[int]] = {}
     for place, value in enumerate(values):
         shapes.setdefault(tuple(value), []).append(place)

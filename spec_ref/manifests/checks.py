@@ -160,7 +160,7 @@ class _Entries:
             self._problems.append(to_finding(error.violation))
 
     def take_problems(self) -> list[Finding]:
-        """What is wrong with entries since the last time."""
+        """Return what is wrong with entries since the last time."""
         found, self._problems = self._problems, []
         return found
 

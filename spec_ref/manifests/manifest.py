@@ -291,7 +291,7 @@ class Manifest:
         return self._container.payloads()
 
     def __len__(self) -> int:
-        """The number of entries that the blocks state."""
+        """Return the number of entries that the blocks state."""
         return self._container.count
 
     def entries(self) -> Iterator[ManifestEntry]:
@@ -367,7 +367,7 @@ class _ErrorsInFile:
 
 
 def _inner_record(record: Record, field_id: int) -> Record:
-    """The record inside a field of a record; one without fields if the field is something else."""
+    """Find the record inside a field of a record; one without fields if the field is something else."""
     place = record.by_id().get(field_id)
     inner = None if place is None else split_optional(record.fields[place].type)[0]
     return inner if isinstance(inner, Record) else Record("", ())

@@ -53,7 +53,7 @@ def read_manifest(
 def _spec(
     header: Header, manifest_file: ManifestFile | None, specs: Mapping[int, PartitionSpec] | None
 ) -> PartitionSpec | None:
-    """The spec that the manifest list names; that of the header if the list names none, or the specs are unknown."""
+    """Find the spec that the manifest list names; that of the header if the list names none or specs are unknown."""
     spec_id = header.spec_id if manifest_file is None else manifest_file.partition_spec_id
     if specs is not None and spec_id is not None:
         return find_spec(specs, spec_id)

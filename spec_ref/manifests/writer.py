@@ -237,7 +237,7 @@ def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterat
 
 
 def _order(type_: object) -> Any:
-    """The key that orders values: -0.0 before +0.0 (MLS023), and UUIDs by their bytes."""
+    """Make the key that orders values: -0.0 before +0.0 (MLS023), and UUIDs by their bytes."""
     match str(type_):
         case "float" | "double":
             return lambda value: (value, math.copysign(1.0, value))

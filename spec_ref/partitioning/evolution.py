@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import evolve, field_rules, record
 from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.data_types.types import DATE, Type
@@ -141,7 +141,9 @@ def _add(
     _check_name(fields, change.name)
     if isinstance(change.transform, UnknownTransform):
         raise spec_error(
-            "PAR007", "a partition field with an unknown transform cannot be added", found=str(change.transform)
+            "PAR007",
+            "a partition field with an unknown transform cannot be added",
+            found=Description(str(change.transform)),
         )
     if len(change.sources) != 1:
         raise spec_error("PAR022", f"{change.transform} takes one argument", found=list(change.sources))
@@ -252,7 +254,9 @@ def check_schema_change(
         for source in field.sources:
             if source in dropped and not isinstance(field.transform, Void):
                 message = "the dropped column is a source of the partition spec"
-                raise spec_error("PAR004", message, found=f"{dropped[source]}, source of partition field {field.name}")
+                raise spec_error(
+                    "PAR004", message, found=Description(f"{dropped[source]}, source of partition field {field.name}")
+                )
     for field, old, new in altered_partition_fields((*fields, *old_fields), types, types_after):
         message = "the promotion would change the values of a partition field"
-        raise spec_error("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")
+        raise spec_error("EVO008", message, found=Description(f"{old} to {new}, for {field.transform} {field.name}"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import EMPTY, evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
@@ -216,7 +216,9 @@ def source_type(source_id: int, schema: Schema) -> Type:
             "PAR004", "the schema does not have a column with the source id", found=source_id, aspect="unknown-source"
         )
     if not is_primitive(column.type):
-        raise spec_error("PAR004", "the source column is not primitive", found=str(column.type), aspect="not-primitive")
+        raise spec_error(
+            "PAR004", "the source column is not primitive", found=Description(str(column.type)), aspect="not-primitive"
+        )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
         raise spec_error(
             "PAR004", "the source column is inside a list or map", found=column.name, aspect="in-list-or-map"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.values import value_key
 from spec_ref.partitioning.spec import PartitionSpec, source_type
 from spec_ref.partitioning.transforms import Void
@@ -35,7 +35,7 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
             raise spec_error(
                 "PAR007",
                 "the partition spec has an unknown transform, with which files cannot be written",
-                found=str(field.transform),
+                found=Description(str(field.transform)),
             )
         if not isinstance(field.transform, Void):  # a field that was removed in v1, whose source may be gone
             field.transform.result_type(source_type(field.sources[0], schema))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from spec_ref.core.calendar import EPOCH, UNITS_PER_DAY, civil_from_days
 from spec_ref.core.decimals import unscaled_value
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import DATE, INT, PLAIN_PRIMITIVES, Type, kind
@@ -57,7 +57,9 @@ class _Transform:
         """
         if self.sources is not None and kind(source) not in self.sources:
             expected = ", ".join(sorted(self.sources))
-            raise spec_error(self.requirement, f"{self} does not accept the type", found=str(source), expected=expected)
+            raise spec_error(
+                self.requirement, f"{self} does not accept the type", found=Description(str(source)), expected=expected
+            )
         return source if self.result is None else self.result
 
     def apply(self, source: Type, value: Any) -> Any:
@@ -171,7 +173,7 @@ class Truncate(_Transform):
 
 
 def _months(source: Type, value: int) -> int:
-    """The months from 1970-01 to the one that contains a value. The division rounds down, before 1970 too (TRN018)."""
+    """Count the months from 1970-01 to that of a value. The division rounds down, before 1970 too (TRN018)."""
     year, month, _ = civil_from_days(value // UNITS_PER_DAY[kind(source)])
     return (year - EPOCH.year) * MONTHS_PER_YEAR + month - 1
 

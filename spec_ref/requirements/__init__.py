@@ -200,7 +200,7 @@ class Sources:
 
 @cache
 def register() -> dict[str, Requirement]:
-    """All requirements by code, in the order of the areas' files."""
+    """Return all requirements by code, in the order of the areas' files."""
     requirements: dict[str, Requirement] = {}
     for file in sorted(Path(__file__).parent.glob("*.toml")):
         if file.name in (CONTRADICTIONS, SOURCES):
@@ -251,13 +251,13 @@ def check_slug(requirement: str) -> str:
 
 @cache
 def contradictions() -> dict[str, Contradiction]:
-    """All contradictions by id, in the order of the file."""
+    """Return all contradictions by id, in the order of the file."""
     return {row["id"]: _contradiction(row) for row in _read(CONTRADICTIONS)["contradiction"]}
 
 
 @cache
 def sources() -> Sources:
-    """The texts that the register was read from."""
+    """Return the texts that the register was read from."""
     data = _read(SOURCES)
     documents = {
         row["document"]: SourceDocument(

@@ -132,7 +132,7 @@ def mismatches(
     spec: PartitionSpec,
     types: Mapping[int, Type],
 ) -> Iterator[Mismatch]:
-    """All reasons why a delete does not apply to a data file, in the order of `Mismatch`.
+    """Find all reasons why a delete does not apply to a data file, in the order of `Mismatch`.
 
     Args:
         delete: the delete file or deletion vector.
@@ -255,7 +255,7 @@ def may_share_rows(delete: DataFile, data: DataFile, types: Mapping[int, Type]) 
 
 
 def _may_share(left: TermStats, right: TermStats) -> bool:
-    """Whether two columns may have a value in common; null is a value here (DEL020)."""
+    """Decide whether two columns may have a value in common; null is a value here (DEL020)."""
     if (left.null and right.null) or (left.nan and right.nan):
         return True
     if not (left.ordinary and right.ordinary):
@@ -267,7 +267,7 @@ def _may_share(left: TermStats, right: TermStats) -> bool:
 
 
 def _may_reference(delete: DataFile, path: str) -> bool:
-    """Whether position deletes or a deletion vector may be of a data file."""
+    """Decide whether position deletes or a deletion vector may be of a data file."""
     if delete.referenced_data_file is not None:
         return delete.referenced_data_file == path
     return may_name(delete, path)

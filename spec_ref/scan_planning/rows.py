@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import NestedField, StructType
 from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
@@ -96,7 +96,7 @@ class Row:
 
 @record
 class TableRowReader:
-    """The options for reading the rows of a table, in any of its files."""
+    """Reads the rows of the data files of a table, with some options."""
 
     schema: Schema
     """The schema to read with."""
@@ -179,7 +179,7 @@ class TableRowReader:
         return identity_values(self.specs[spec_id], file.partition)
 
     def _vector(self, task: FileScanTask) -> DeletionVector | None:
-        """The deletion vector of the data file, with which no position deletes apply (DEL011)."""
+        """Read the deletion vector of the data file, with which no position deletes apply (DEL011)."""
         for delete in task.deletes:
             if delete.data_file.is_deletion_vector:
                 check_vector_entry(delete.data_file, task.data_file.file_path)
@@ -189,7 +189,7 @@ class TableRowReader:
         return None
 
     def _positions(self, task: FileScanTask) -> frozenset[int]:
-        """The positions that position delete files delete in the data file."""
+        """Read the positions that position delete files delete in the data file."""
         path, pos = POSITION_DELETE_FIELDS
         found: set[int] = set()
         for delete in task.deletes:
@@ -203,7 +203,7 @@ class TableRowReader:
         return frozenset(found)
 
     def _equality_deletes(self, delete: ScanDelete) -> tuple[tuple[DeleteColumn, ...], list[tuple[Any, ...]]]:
-        """The columns that a file of equality deletes compares, and the values of its rows."""
+        """Read the columns that a file of equality deletes compares, and the values of its rows."""
         file = delete.data_file
         columns = tuple(delete_column(field_id, self.schemas) for field_id in sorted(set(file.equality_ids or ())))
         constants = self._constants(delete.partition_spec_id, file)
@@ -240,7 +240,7 @@ def delete_column_value(column: DeleteColumn, row: Values) -> Any:
 
 
 def _columns(fields: Sequence[NestedField], written: WrittenColumns, constants: Constants) -> list[NestedField]:
-    """The columns of a file that fields are read from, without repetitions."""
+    """List the columns of a file that fields are read from, without repetitions."""
     check_selected(fields, written)
     found = (source_column(field, written.struct, constants, mapped=written.mapped) for field in fields)
     return list({column.id: column for column in found if column is not None}.values())
@@ -350,11 +350,13 @@ def check_delete_columns(columns: Sequence[DeleteColumn], written: WrittenColumn
     for column in columns:
         if column.id not in constants and not _has(written, column.field.id, column.id):
             message = "a column of the equality ids is missing from the equality delete file"
-            raise spec_error("DFL020", message, found=f"no field {column.id}", expected=".".join(column.names))
+            raise spec_error(
+                "DFL020", message, found=Description(f"no field {column.id}"), expected=".".join(column.names)
+            )
 
 
 def _has(written: WrittenColumns, root_id: int, field_id: int) -> bool:
-    """Whether a file has a column below one of its top-level columns, or that column itself."""
+    """Decide whether a file has a column below one of its top-level columns, or that column itself."""
 
     def inside(struct: StructType) -> bool:
         return any(f.id == field_id or (isinstance(f.type, StructType) and inside(f.type)) for f in struct.fields)

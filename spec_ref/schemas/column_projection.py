@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from spec_ref.core.errors import SpecError, Violation, error_path, spec_error
+from spec_ref.core.errors import Description, SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import NEWEST
 from spec_ref.data_types.promotion import is_promotable, promote_value
@@ -280,7 +280,7 @@ def check_readable(written: Type, type_: Type) -> None:
     """
     if not any(reads(written, type_) for reads in _READ_AS):
         message = "the type of the file's column cannot be promoted to the field's type"
-        raise spec_error("EVO003", message, found=str(written), expected=str(type_))
+        raise spec_error("EVO003", message, found=Description(str(written)), expected=str(type_))
 
 
 def select_fields(schema: Schema, ids: frozenset[int]) -> tuple[NestedField, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import DEFAULT_VALUES, FormatVersion
 from spec_ref.data_types.promotion import is_promotable, may_be_promoted, promote_value, refusal_requirement
@@ -194,7 +194,7 @@ def _edit_fields(
     def edit_struct(type_: Type) -> Type:
         if not isinstance(type_, StructType):
             requirement = "EVO013" if is_primitive(type_) else "EVO001"
-            raise spec_error(requirement, "the parent is not a struct", found=str(type_))
+            raise spec_error(requirement, "the parent is not a struct", found=Description(str(type_)))
         return evolve(type_, fields=edit(type_.fields))
 
     made = _edit(schema.as_struct(), struct_id, edit_struct, ROOT)
@@ -249,7 +249,10 @@ def with_new_ids(type_: Type, last: int) -> tuple[Type, int]:
 def _check_version(type_: Type, default: Any, version: FormatVersion) -> None:
     if not version.includes(type_.since):
         raise spec_error(
-            "VER004", "the type is not allowed in the format version", found=str(type_), format_version=version
+            "VER004",
+            "the type is not allowed in the format version",
+            found=Description(str(type_)),
+            format_version=version,
         )
     if default is not None and not DEFAULT_VALUES.is_supported(version):
         raise spec_error(
@@ -326,7 +329,9 @@ def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[S
     old, new = column.type, change.type
     if not is_promotable(old, new, table.version):
         message = "the type cannot be promoted to the new type"
-        raise spec_error(refusal_requirement(old, new), message, found=f"{old} to {new}", format_version=table.version)
+        raise spec_error(
+            refusal_requirement(old, new), message, found=Description(f"{old} to {new}"), format_version=table.version
+        )
     if column.field is None:
         return _edit_root(schema, column.id, lambda _: new), table.last_column_id
     promoted = evolve(
@@ -417,7 +422,9 @@ def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecErr
             message = "the type of a field changed to one that it cannot be promoted to"
             return spec_error("EVO003", message, found=changed)
     if [parent.id for parent in old.parents] != [parent.id for parent in new.parents]:
-        return spec_error("EVO012", "a field moved to another struct", found=f"{old.name} became {new.name}")
+        return spec_error(
+            "EVO012", "a field moved to another struct", found=Description(f"{old.name} became {new.name}")
+        )
     if old.field and new.field and not keeps_initial_default(old, new):
         return spec_error("DEF003", "the initial default of a field changed", found=new.name)
     return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec_ref.core.errors import SpecError, Violation, spec_error
+from spec_ref.core.errors import Description, SpecError, Violation, spec_error
 from spec_ref.data_types.types import DOUBLE, FLOAT, ListType, MapType, is_primitive
 from spec_ref.schemas.schema import Column, Schema
 
@@ -27,7 +27,7 @@ def _problem(field_id: int, column: Column | None) -> SpecError | None:
         return spec_error(
             "IDF001",
             "an identifier field is not primitive",
-            found=f"{column.name}: {column.type}",
+            found=Description(f"{column.name}: {column.type}"),
             aspect="not-primitive",
         )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
@@ -36,7 +36,7 @@ def _problem(field_id: int, column: Column | None) -> SpecError | None:
         return spec_error(
             "IDF003",
             "an identifier field is a float or double",
-            found=f"{column.name}: {column.type}",
+            found=Description(f"{column.name}: {column.type}"),
             aspect="floating-point",
         )
     if not all(around.required for around in (*column.parents, column)):

@@ -94,7 +94,7 @@ class Schema:
     """Properties that no format version defines, kept for the writers that define them."""
 
     def as_struct(self) -> StructType:
-        """The schema as a struct type."""
+        """Return the schema as a struct type."""
         return StructType(self.fields)
 
     def columns(self) -> Iterator[Column]:
@@ -124,7 +124,7 @@ class Schema:
         return next((column for column in self.columns() if column.name == name), None)
 
     def highest_field_id(self) -> int:
-        """The highest id in use; 0 in a schema without columns."""
+        """Find the highest id in use; 0 in a schema without columns."""
         return max((column.id for column in self.columns()), default=0)
 
 

@@ -100,7 +100,7 @@ def type_to_json(type_: Type, version: FormatVersion = NEWEST) -> str | dict[str
 
 
 def _extra(name: str, extra: Mapping[str, Json]) -> dict[str, Json]:
-    """The members of an object that the spec does not list."""
+    """Return the members of an object that the spec does not list."""
     return unknown_members(_KNOWN[name], dict(extra)) if extra else {}
 
 

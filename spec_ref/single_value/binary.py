@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from spec_ref.core.decimals import unscaled_value
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_from_unscaled
 from spec_ref.data_types.types import Type, kind
@@ -47,8 +47,8 @@ def _wrong_length(requirement: str, type_: Type, data: bytes, expected: str) -> 
     raise spec_error(requirement, f"the length does not fit {type_}", found=_bytes(len(data)), expected=expected)
 
 
-def _bytes(count: int) -> str:
-    return "1 byte" if count == 1 else f"{count} bytes"
+def _bytes(count: int) -> Description:
+    return Description("1 byte" if count == 1 else f"{count} bytes")
 
 
 def _layout(requirement: str, format_: str) -> _Form:
@@ -118,7 +118,7 @@ _FORMS: dict[str, _Form] = {
 def _form(type_: Type) -> _Form:
     form = _FORMS.get(kind(type_))
     if form is None:
-        raise spec_error("SVB009", f"{kind(type_)} has no binary single-value form", found=str(type_))
+        raise spec_error("SVB009", f"{kind(type_)} has no binary single-value form", found=Description(str(type_)))
     return form
 
 

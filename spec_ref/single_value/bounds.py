@@ -14,7 +14,7 @@ import math
 from itertools import permutations
 from typing import Any
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.promotion import is_promotion, promote_value
 from spec_ref.data_types.types import (
     BINARY,
@@ -148,7 +148,10 @@ def truncate_upper(type_: Type, value: Any, width: int) -> Any:
 def _check_truncation(requirement: str, type_: Type, value: Any, width: int) -> None:
     if type_ not in (STRING, BINARY):
         raise spec_error(
-            requirement, f"a bound of {kind(type_)} cannot be truncated", found=str(type_), expected="string or binary"
+            requirement,
+            f"a bound of {kind(type_)} cannot be truncated",
+            found=Description(str(type_)),
+            expected="string or binary",
         )
     if isinstance(width, bool) or not isinstance(width, int) or width < 1:
         raise spec_error(

@@ -16,7 +16,7 @@ import math
 import struct
 from collections.abc import Iterable, Iterator
 
-from spec_ref.core.errors import Violation, spec_error
+from spec_ref.core.errors import Description, Violation, abbreviated_repr, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import GeographyType, GeometryType
 from spec_ref.encodings.geo.geometry import Collection, Geometry, Point, coordinates
@@ -87,7 +87,7 @@ def decode_point(data: bytes) -> GeoPoint:
         raise spec_error("SVB011", "the bound is not bytes", found=data, expected="bytes")
     if len(data) not in (16, 24, 32):
         message = "the length does not fit a geospatial bound"
-        raise spec_error("SVB011", message, found=f"{len(data)} bytes", expected="16, 24 or 32 bytes")
+        raise spec_error("SVB011", message, found=Description(f"{len(data)} bytes"), expected="16, 24 or 32 bytes")
     x, y, *others = struct.unpack(f"<{len(data) // 8}d", data)
     z, m, *_ = *(None if math.isnan(other) else other for other in others), None, None
     return GeoPoint(x, y, z, m)
@@ -194,7 +194,7 @@ def _beyond(
 
 
 def _outside(code: str, message: str, path: str, found: float, expected: str) -> Violation:
-    return Violation(requirement=code, message=message, path=path, found=repr(found), expected=expected)
+    return Violation(requirement=code, message=message, path=path, found=abbreviated_repr(found), expected=expected)
 
 
 def _simple_parts(geometry: Geometry) -> Iterator[Geometry]:
@@ -206,7 +206,7 @@ def _simple_parts(geometry: Geometry) -> Iterator[Geometry]:
 
 
 def _total_order(ordinate: float) -> tuple[float, float]:
-    """The key that sorts -0.0 before 0.0, so that a box does not depend on the order of the values."""
+    """Make the key that sorts -0.0 before 0.0, so that a box does not depend on the order of the values."""
     return ordinate, math.copysign(1.0, ordinate)
 
 

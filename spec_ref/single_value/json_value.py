@@ -18,7 +18,7 @@ from typing import Any
 
 from spec_ref.core.calendar import SECONDS_PER_DAY, civil_from_days, days_from_civil
 from spec_ref.core.decimals import unscaled_value
-from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.errors import Description, error_path, spec_error
 from spec_ref.core.json_types import Json
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_from_unscaled
@@ -107,7 +107,7 @@ class JsonCodec:
         form = self.forms.get(kind(type_))
         if form is None:
             raise spec_error(
-                "SVJ010", f"{kind(type_)} has no JSON single-value form", found=str(type_), expected="null"
+                "SVJ010", f"{kind(type_)} has no JSON single-value form", found=Description(str(type_)), expected="null"
             )
         return form
 
@@ -240,7 +240,7 @@ def read_float(type_: Type, json: Json) -> float:
 
 
 def _decimal_pattern(type_: DecimalType) -> str:
-    """The pattern of the decimals of a type, with groups for sign, whole digits and fraction. The scale fixes it."""
+    """Make the pattern of the decimals of a type, with groups for sign, whole digits and fraction."""
     if type_.scale > 0:
         return rf"(-?)(0|[1-9][0-9]*)\.([0-9]{{{type_.scale}}})"
     exponent = rf"E\+{-type_.scale}" if type_.scale < 0 else ""

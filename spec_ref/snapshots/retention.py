@@ -85,7 +85,7 @@ def ancestors(snapshots: Mapping[int, Snapshot], snapshot_id: int) -> Iterator[S
 
 
 def _older(snapshot: Snapshot, age_ms: int, now_ms: int) -> bool:
-    """Whether a snapshot is older than an age; one of exactly that age is not (C13)."""
+    """Decide whether a snapshot is older than an age; one of exactly that age is not (C13)."""
     return now_ms - snapshot.timestamp_ms > age_ms
 
 
@@ -131,7 +131,7 @@ def find_retained(
 def _retained_in_branch(
     snapshots: Mapping[int, Snapshot], ref: SnapshotRef, now_ms: int, policy: RetentionPolicy
 ) -> Iterator[int]:
-    """The snapshots of a branch, from its head to the first that is both too old and not among the first few."""
+    """Find the snapshots of a branch, from its head to the first that is both too old and not among the first few."""
     keep = _or(ref.min_snapshots_to_keep, policy.min_snapshots_to_keep)
     age = _or(ref.max_snapshot_age_ms, policy.max_snapshot_age_ms)
     for place, snapshot in enumerate(ancestors(snapshots, ref.snapshot_id)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import EMPTY, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.json.wire_types import INT, ListOf, RecordOf, enum_kind
@@ -133,4 +133,6 @@ def check_schema_change(before: Schema, after: Schema, fields: Iterable[SortFiel
         for source in field.sources:
             if source in dropped and not isinstance(field.transform, Void):
                 message = "the dropped column is a source of the sort order"
-                raise spec_error("PAR004", message, found=f"{dropped[source]}, source of sort field {field.transform}")
+                raise spec_error(
+                    "PAR004", message, found=Description(f"{dropped[source]}, source of sort field {field.transform}")
+                )

@@ -262,7 +262,7 @@ def check_row(row: PartitionStatistics, path: str, version: FormatVersion) -> It
 
 
 def _tuple_key(partition: StructType, row: Mapping[int, Any]) -> tuple[Any, ...]:
-    """The key that sorts partition tuples: field after field, nulls first."""
+    """Make the key that sorts partition tuples: field after field, nulls first."""
     return tuple(_field_key(field, row.get(field.id)) for field in partition.fields)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, Violation, abbreviated_repr, spec_error
+from spec_ref.core.errors import Description, SpecError, Violation, abbreviated_repr, spec_error
 from spec_ref.core.versions import V3
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.puffin.file import (
@@ -204,7 +204,7 @@ def _layout(file: PuffinFile, blobs: list[tuple[str, BlobMetadata]]) -> Iterator
     if end < file.footer_offset:
         message = f"there are bytes between {last} and the footer"
         yield spec_error(
-            "PUF001", message, found=f"{file.footer_offset - end} bytes", expected="none", aspect="layout"
+            "PUF001", message, found=Description(f"{file.footer_offset - end} bytes"), expected="none", aspect="layout"
         ).violation
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 import mmh3
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import record
 
 SEED = 9001
@@ -121,24 +121,32 @@ def decode_theta(data: bytes) -> ThetaSketch:
             number of hashes, or hashes are repeated, not ascending though ordered, or not below theta.
     """
     if len(data) < _HEADER.size:
-        raise _broken("the sketch is too short", f"{len(data)} bytes", "8 bytes or more")
+        raise _broken("the sketch is too short", Description(f"{len(data)} bytes"), "8 bytes or more")
     preamble, version, family, _, _, flags, seed_hash = _HEADER.unpack_from(data)
     words = preamble & 0x3F
     if (version, family) != (_SERIAL_VERSION, _COMPACT_FAMILY) or not flags & _COMPACT or flags & _BIG_ENDIAN:
         found = f"version {version}, family {family}, flags {flags:#04x}"
         raise _broken("the blob is not a compact Theta sketch", found, "version 3, family 3, compact, little-endian")
     if not 1 <= words <= 3 or len(data) < 8 * words:
-        raise _broken("the header has a wrong length", f"{words} words in {len(data)} bytes", "1 to 3 words")
+        raise _broken(
+            "the header has a wrong length", Description(f"{words} words in {len(data)} bytes"), "1 to 3 words"
+        )
     if flags & _EMPTY:
         if len(data) != 8 * words or (words > 1 and _COUNT.unpack_from(data, 8)[0]):
-            raise _broken("an empty sketch has hashes", f"{len(data)} bytes", "none")
+            raise _broken("an empty sketch has hashes", Description(f"{len(data)} bytes"), "none")
         return ThetaSketch(())
     if seed_hash != SEED_HASH:
-        raise _broken("the sketch was made with a different seed", f"{seed_hash:#06x}", f"{SEED_HASH:#06x}")
+        raise _broken(
+            "the sketch was made with a different seed", Description(f"{seed_hash:#06x}"), f"{SEED_HASH:#06x}"
+        )
     count = _COUNT.unpack_from(data, 8)[0] if words > 1 else 1
     theta = struct.unpack_from("<Q", data, 16)[0] if words > 2 else MAX_THETA
     if count > MAX_HASHES or len(data) != 8 * (words + count):
-        raise _broken("the length does not match the number of hashes", f"{len(data)} bytes", f"{8 * (words + count)}")
+        raise _broken(
+            "the length does not match the number of hashes",
+            Description(f"{len(data)} bytes"),
+            f"{8 * (words + count)} bytes",
+        )
     if not 0 < theta <= MAX_THETA:
         raise _broken("theta is out of range", theta, f"1 to {MAX_THETA}")
     hashes = struct.unpack_from(f"<{count}Q", data, 8 * words)

@@ -122,7 +122,7 @@ def _limit_per_rule(violations: Iterable[Violation]) -> Iterator[Violation]:
 
 
 def _has_problem(attribute: str, problems: list[Violation]) -> bool:
-    """Whether something under an attribute could not be read, so that rules over it would report false problems."""
+    """Decide whether something under an attribute was unreadable, so that rules would report false problems."""
     name = NAMES.get(attribute)
     return any(problem.path == f"/{name}" or problem.path.startswith(f"/{name}/") for problem in problems)
 

@@ -33,7 +33,7 @@ PRIMITIVE = (
 
 
 def _type_schemas() -> dict[str, Any]:
-    """The schema of a type: a string, or an object for each nested type (JSC003, JSC006, JSC007)."""
+    """Make the schema of a type: a string, or an object for each nested type (JSC003, JSC006, JSC007)."""
     type_, flag = {"$ref": "#/$defs/type"}, {"type": "boolean"}
     number = {"type": "integer"}
     nested: dict[str, dict[str, Any]] = {

@@ -62,7 +62,7 @@ class _Pairs:
 
 
 def _id_map(value: Kind) -> Converted:
-    """A map from column ids to values."""
+    """Make the wire type of a map from column ids to values."""
 
     def read(pairs: _Pairs, _: FormatVersion) -> dict[int, Any]:
         if len(pairs.keys) != len(pairs.values):

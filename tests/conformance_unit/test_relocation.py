@@ -26,7 +26,7 @@ from conformance.vectors.extraction import extract
 from conformance.vectors.golden_tables import (
     FOLDER,
     PLACE,
-    Located,
+    LocationMapping,
     index,
     materialize,
     materialize_for,
@@ -152,7 +152,7 @@ def test_a_wrong_length_is_seen() -> None:
 
 
 def test_what_is_asked_and_answered_has_other_locations() -> None:
-    located = Located(Paths(OLD, "C:/tables"))
+    located = LocationMapping(Paths(OLD, "C:/tables"))
     asked = located.request({"table": f"{OLD}/t/v1.json", "n": 1, "other": f"{OLD}x"})
     assert asked == {"table": "C:/tables/t/v1.json", "n": 1, "other": f"{OLD}x"}
     assert located.answer(Ok([{"path": "file:///C:/tables/t/a"}])) == Ok([{"path": f"file://{OLD}/t/a"}])
@@ -215,7 +215,7 @@ def test_extracted_vectors_are_run_where_they_are(
     assert main(["vectors", "extract", str(folder), "--vectors", str(source)]) == 0
     every = load(folder)
     assert all(vector.args["table"].startswith(f"{folder}/golden/tables/") for vector in every)
-    assert materialize_for(every, tmp_path / "unused") == Located()
+    assert materialize_for(every, tmp_path / "unused") == LocationMapping()
     assert main(["run", "--vectors", str(folder), "--adapter", "reference"]) == 0
     assert f"{len(every)} passed" in capsys.readouterr().out
     assert not (tmp_path / "unused").exists()

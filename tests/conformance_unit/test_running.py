@@ -20,7 +20,7 @@ from miniature import HANGS
 from conformance import vectors
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import ExitStatus, HarnessFault, NotExamined, UsageError
-from conformance.operations.protocol import Answer, Ok, Started
+from conformance.operations.protocol import Answer, Ok, StartAnswer
 from conformance.reports import json_report, junit, outputs, terminal
 from conformance.runner import expectations, results
 from conformance.runner.adapter_interface import InProcess, Request
@@ -140,8 +140,8 @@ class Forgetful:
     def __init__(self, answers: int) -> None:
         self._answers = answers
 
-    def start(self) -> Started:
-        return Started("forgetful", "1", frozenset({"type.parse"}))
+    def start(self) -> StartAnswer:
+        return StartAnswer("forgetful", "1", frozenset({"type.parse"}))
 
     def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
         list(requests)
@@ -207,7 +207,7 @@ def test_targets_side_by_side_give_the_same_results_in_the_same_order(mini_vecto
     meeting = threading.Barrier(2, timeout=120)
 
     class Waiting(InProcess):
-        def start(self) -> Started:
+        def start(self) -> StartAnswer:
             meeting.wait()  # nobody goes on who is alone
             return super().start()
 
@@ -406,7 +406,7 @@ reason = "the library's"
 def test_adapters_of_one_implementation_share_its_deviations_as_far_as_they_reach(
     adapter: str, unmet: list[str], tmp_path: Path, mini_vectors: Path
 ) -> None:
-    started = Started("iceberg-java", "1.0", frozenset())
+    started = StartAnswer("iceberg-java", "1.0", frozenset())
     of = expected(tmp_path, SHARED, mini_vectors).of(adapter, started)
     by_id = {vector.id: vector for vector in vectors.load(mini_vectors)}
     outcomes = {"mini-1": Outcome.PASSED, "mini-4": Outcome.FAILED, "mini-9": Outcome.UNSUPPORTED}
@@ -432,7 +432,7 @@ def test_a_deviation_of_several_releases_may_be_about_format_versions_that_one_l
 ) -> None:
     text = f'[[deviation]]\nengine = "e"\nversions = {listed}\nvectors = ["mini-4"]\nreason = "r"\n'
     vector = evolve(next(one for one in vectors.load(mini_vectors) if one.id == "mini-4"), versions=(3,))
-    of = expected(tmp_path, text, mini_vectors).of("e", Started("e", "1", frozenset(), format_versions=supported))
+    of = expected(tmp_path, text, mini_vectors).of("e", StartAnswer("e", "1", frozenset(), format_versions=supported))
     status, deviation, complaint = of.status(vector, Verdict(Outcome.UNSUPPORTED, {}))
     assert (status, deviation, complaint is not None) == ("unsupported", None, complains)
 

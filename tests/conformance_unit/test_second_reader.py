@@ -12,7 +12,7 @@ import jsonschema_rs
 import pytest
 
 from conformance.cli import main
-from conformance.operations.protocol import Answer, Ok, Started
+from conformance.operations.protocol import Answer, Ok, StartAnswer
 from conformance.operations.registry import OPERATIONS
 from conformance.properties.second_reader import second_readings
 from conformance.runner import results
@@ -71,7 +71,7 @@ def test_a_reader_of_puffin_files_that_loses_properties_is_reported() -> None:
             return (Ok(derived if request.args["bytes"] == "00" else written) for request in requests)
 
     vector = Vector("x", "puffin", OPERATIONS["puffin.write"], "", (), (3,), {}, (Ok("00"),), {"ok": "00"})
-    started = Started("reader", "1", frozenset({"puffin.read"}))
+    started = StartAnswer("reader", "1", frozenset({"puffin.read"}))
     (same,) = second_readings("writer", vector, Ok("00"), Reader(), started)  # type: ignore[arg-type]
     (other,) = second_readings("writer", vector, Ok("01"), Reader(), started)  # type: ignore[arg-type]
     assert (same.outcome, other.outcome) == (Outcome.PASSED, Outcome.FAILED)

@@ -13,7 +13,7 @@ from conformance.core.failures import NotExamined
 from conformance.core.time_budget import TimeBudget
 from conformance.engine_setup import EngineError
 from conformance.races.stress.run import Settings, StressStopped, stress
-from conformance.table_io.catalogs.servers import KINDS, Running
+from conformance.table_io.catalogs.servers import KINDS, RunningServer
 from conformance.table_io.file_access import split_location
 from conformance.validator.context import Level
 from conformance.validator.remote import Remote
@@ -57,7 +57,7 @@ def test_a_location_of_a_file_has_a_slash_before_the_drive_and_no_escapes() -> N
 
 def test_what_needs_posix_says_so(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="not on Windows"):
-        Running(KINDS["postgresql"], tmp_path / "server")
+        RunningServer(KINDS["postgresql"], tmp_path / "server")
     with pytest.raises(StressStopped, match="not on Windows"):
         stress(Settings(), tmp_path)
     with Remote(Level.METADATA) as spark, pytest.raises(NotExamined, match="not on Windows"):

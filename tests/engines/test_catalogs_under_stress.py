@@ -22,7 +22,7 @@ from conformance.races.stress.known import load_known
 from conformance.races.stress.run import PYICEBERG, REFERENCE, Settings, StressStopped, _target, stress
 from conformance.races.stress.writer_processes import _answer
 from conformance.table_io.catalogs import servers
-from conformance.table_io.catalogs.servers import KINDS, Running, server_status
+from conformance.table_io.catalogs.servers import KINDS, RunningServer, server_status
 from conformance.table_io.stores import Store, commit, load, open_store
 from conformance.table_io.stores.rest import RestStore
 from conformance.validator.catalogs import from_catalog
@@ -134,7 +134,7 @@ def test_nessie_puts_commits_to_other_branches_on_main(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_our_client_and_icebergs_rest_catalog_agree(version: int, tmp_path: Path) -> None:
     needed("iceberg-rest")
-    running = Running(KINDS["iceberg-rest"], tmp_path / "server")
+    running = RunningServer(KINDS["iceberg-rest"], tmp_path / "server")
     try:
         assert KINDS["iceberg-rest"].store is not None
         store = open_store(KINDS["iceberg-rest"].store(running.address).format(table="t"))
@@ -212,7 +212,7 @@ def test_pyiceberg_overwrites_on_hive_what_others_committed_after_its_lock_timed
     """What is known as pyiceberg-hive-late-writer: where this fails, PyIceberg or the metastore does better now."""
     needed("hive-metastore")
     monkeypatch.setattr(servers, "HIVE_LOCK_S", 5)
-    running = Running(KINDS["hive-metastore"], tmp_path / "server")
+    running = RunningServer(KINDS["hive-metastore"], tmp_path / "server")
     try:
         launched = launch(PYICEBERG)
         script = str(Path(__file__).with_name("pyiceberg_late_writer.py"))

@@ -8,7 +8,7 @@ import pytest
 from engine_processes import Running
 
 from conformance.engine_setup import EngineStatus, list_engines
-from conformance.operations.protocol import Ok, Refused, Started
+from conformance.operations.protocol import Ok, Refused, StartAnswer
 from conformance.runner.adapter_interface import Request
 from conformance.runner.process import Process
 
@@ -23,7 +23,7 @@ ONLY_BUCKET = ("trino",)
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
-def engine(request: pytest.FixtureRequest, running: Running) -> tuple[EngineStatus, Process, Started]:
+def engine(request: pytest.FixtureRequest, running: Running) -> tuple[EngineStatus, Process, StartAnswer]:
     status: EngineStatus = request.param
     return status, *running(status.label)
 
@@ -32,13 +32,13 @@ def ask(process: Process, op: str, *args: dict[str, Any]) -> list[Any]:
     return list(process.ask([Request(op, given) for given in args]))
 
 
-def test_the_adapter_reports_the_version_that_is_pinned(engine: tuple[EngineStatus, Process, Started]) -> None:
+def test_the_adapter_reports_the_version_that_is_pinned(engine: tuple[EngineStatus, Process, StartAnswer]) -> None:
     status, _, started = engine
     assert (started.implementation, started.version) == (status.name, status.version)
 
 
 def test_the_engine_buckets_and_truncates_as_the_examples_of_the_spec(
-    engine: tuple[EngineStatus, Process, Started],
+    engine: tuple[EngineStatus, Process, StartAnswer],
 ) -> None:
     _, process, started = engine
     if "transform" not in started.operations or started.implementation in ONLY_BUCKET:
@@ -51,7 +51,7 @@ def test_the_engine_buckets_and_truncates_as_the_examples_of_the_spec(
 
 
 def test_the_engine_refuses_a_transform_of_a_type_that_has_none(
-    engine: tuple[EngineStatus, Process, Started],
+    engine: tuple[EngineStatus, Process, StartAnswer],
 ) -> None:
     _, process, started = engine
     if "transform" not in started.operations or started.implementation in ONLY_BUCKET:

@@ -308,7 +308,7 @@ def test_a_list_without_its_group_is_reported():
 
 
 def test_an_encrypted_footer_is_reported():
-    with pytest.raises(SpecError, match=r"^PQT001: .*; found b'PARE'"):
+    with pytest.raises(SpecError, match=r"^PQT001: .*; found 0x50415245 \('PARE'\)"):
         read_parquet_schema(b"PARE" + bytes(20) + b"PARE")
 
 
@@ -325,6 +325,6 @@ def test_a_schema_of_millions_of_nothing_is_refused_in_bounded_time():
     footer = bytes([0x15, 0x02, 0x19, 0xFC]) + size + bytes(count + 1)
     data = b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"
     began = time.process_time()
-    with pytest.raises(SpecError, match=r"^PQT001: .*; found 'over \d+ values'"):
+    with pytest.raises(SpecError, match=r"^PQT001: .*; found over \d+ values"):
         read_parquet_schema(data)
     assert time.process_time() - began < 60

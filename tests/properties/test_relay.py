@@ -250,7 +250,7 @@ def test_rows_that_a_filter_loses_are_the_fault_of_the_engine_since_which_it_doe
         def __init__(self, number: int) -> None:
             self.number = number
 
-        def fault_of_filter(self, name: str, predicate: object, _model: object) -> Broken | None:
+        def filter_fault(self, name: str, predicate: object, _model: object) -> Broken | None:
             assert (name, predicate) == ("main", {"type": "is-null", "term": "c2"})
             return Broken("differs: filter", "any") if self.number in losing else None
 
@@ -300,8 +300,8 @@ def test_rows_that_main_lost_are_looked_for_where_a_branch_does_not_exist_yet(na
         assert found.attempt(table, operation, found.engines["right"]) is None
     with_a_row_that_is_not_there = table.model.after(len(table.operations), APPEND)
     predicate = {"type": "not-null", "term": "id"}
-    assert table.checks.fault_of_filter(name, predicate, with_a_row_that_is_not_there) is not None
-    assert table.checks.fault_of_filter(name, predicate, table.model) is None
+    assert table.checks.filter_fault(name, predicate, with_a_row_that_is_not_there) is not None
+    assert table.checks.filter_fault(name, predicate, table.model) is None
 
 
 def test_a_refusal_that_changes_the_table_is_another_failure() -> None:

@@ -19,7 +19,7 @@ from conformance.operations.forms import FAST, functions
 from conformance.operations.forms import PLAIN as PLAIN_FORM
 from conformance.operations.writing import reference, written
 from conformance.operations.writing.reference import ReferenceWriter
-from conformance.operations.writing.written import Written
+from conformance.operations.writing.written import WrittenTable
 from conformance.properties import table_checks
 from conformance.properties.errors import Broken
 from conformance.properties.scenarios import follow_reference
@@ -385,12 +385,12 @@ def test_rows_without_columns_never_vanish(
     drop = {"op": "alter-schema", "changes": [{"op": "drop", "name": "id"}]}
     for one in (*made["operations"], drop):
         getattr(writer, one["op"].replace("-", "_"))(one)
-    before = len(Written.load(writer.metadata(), str(tmp_path)).read().keys)
+    before = len(WrittenTable.load(writer.metadata(), str(tmp_path)).read().keys)
     refused = version == 2 or operation["op"] == "append"  # the others bring row lineage in v3
     added = 0 if refused else len(operation.get("rows", ()))
     with pytest.raises(SpecError, match="TYP002") if refused else nullcontext():
         getattr(writer, operation["op"])(operation)
-    after = Written.load(writer.metadata(), str(tmp_path))
+    after = WrittenTable.load(writer.metadata(), str(tmp_path))
     assert (before, len(after.read().keys), list(after.broken_rules())) == (4, 4 + added, [])
 
 

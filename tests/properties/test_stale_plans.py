@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.operations.writing.comparators import reading_differences
-from conformance.operations.writing.written import Written
+from conformance.operations.writing.written import WrittenTable
 from conformance.properties.errors import Broken
 from conformance.properties.scenarios import ReferenceSubject, Refusal
 from conformance.properties.script_maker import REFUSED, Size
@@ -112,7 +112,7 @@ def _model(table: ModelTable, *operations: tuple[int, Json]) -> ModelTable:
 
 def _check_rows(table: ModelTable, location: str, folder: Path) -> None:
     """Check the rows of each branch and tag, and that the table is valid."""
-    written = Written.load(location, str(folder))
+    written = WrittenTable.load(location, str(folder))
     for name, head in expected_heads(table).items():
         wanted = reading_json(reading(head.fields, head.rows))
         found = list(reading_differences("", wanted, written.read(ref=name), None))

@@ -14,7 +14,7 @@ from planted_table_faults import TABLE_FAULTS
 from planting import Plant, Planted
 
 from conformance.races import readers, state, writers
-from conformance.races.state import Fault, Placed
+from conformance.races.state import CommittedMetadata, Fault
 from spec_ref.commits import (
     commit,
     conflicts,
@@ -57,7 +57,7 @@ def uuid_not_compared(patch: Any) -> None:
 
 def no_check_on_swap(patch: Any) -> None:
     def swap(self: Any, writer: int, expected: Any, new: str) -> Any:
-        placed = Placed(new, new, writer)
+        placed = CommittedMetadata(new, new, writer)
         return attrs.evolve(self, history=(*self.history, placed)), Swap.DONE
 
     patch.setattr(state.SharedState, "swap", swap)
@@ -68,7 +68,9 @@ def rename_overwrites(patch: Any) -> None:
         target = tables.next_version(expected, new)
         files = dict(self.files)
         files[target] = files.pop(new)
-        return attrs.evolve(self, history=(*self.history, Placed(target, new, writer)), files=files), Swap.DONE
+        return attrs.evolve(
+            self, history=(*self.history, CommittedMetadata(target, new, writer)), files=files
+        ), Swap.DONE
 
     patch.setattr(state.SharedState, "swap", swap)
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from planted_faults import PLANTED, Planted
 
-from conformance.races.operations import READER, Planned, racing_changes
+from conformance.races.operations import READER, PlannedChange, racing_changes
 from conformance.races.rows import RowModel
 from conformance.races.simulator import Simulator
 from conformance.races.state import SharedState
@@ -25,7 +25,7 @@ def shared_state(fixture: str, version: int, table: TableKind) -> SharedState:
 
 def race(planted: Planted) -> Simulator:
     fixture = FIXTURES[planted.fixture]
-    planned: list[Planned] = []
+    planned: list[PlannedChange] = []
     for writer, name in enumerate(planted.changes):
         known = [*racing_changes(fixture, planted.version, writer), READER]
         planned += [one for one in known if one.name == name]

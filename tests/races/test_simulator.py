@@ -13,7 +13,7 @@ from conformance.races.fixture_kit import DATA_FILES
 from conformance.races.operations import racing_changes
 from conformance.races.setup import build_state
 from conformance.races.simulator import Simulator
-from conformance.races.state import Fault, Placed, SharedState
+from conformance.races.state import CommittedMetadata, Fault, SharedState
 from conformance.races.suites import ALL_FAULTS, Race
 from conformance.races.table_fixtures import PARTITIONED
 from spec_ref.commits.changes import CreateTable
@@ -121,7 +121,7 @@ def test_the_free_name_of_a_deleted_version_is_not_taken_for_the_newest(monkeypa
         if target in self.files:
             return self, Swap.REFUSED
         files = {target if path == new else path: content for path, content in self.files.items()}
-        return evolve(self, history=(*self.history, Placed(target, new, writer)), files=files), Swap.DONE
+        return evolve(self, history=(*self.history, CommittedMetadata(target, new, writer)), files=files), Swap.DONE
 
     monkeypatch.setattr(SharedState, "swap", swap)
     names = ("fast-append", "properties", "delete-file")

@@ -118,7 +118,7 @@ def test_a_source_of_the_default_sort_order_is_not_dropped() -> None:
     wider = change_schema(TABLE, [AddColumn("s", StructType((NestedField(9, "x", False, INT),))), AddColumn("d", DATE)])
     by_x = change_sort_order(wider, [SortField(transform=Identity(), source_id=3)])
     for name in ("s", "s.x"):
-        with pytest.raises(SpecError, match=r"PAR004: .*; found 's\.x, source of sort field identity'"):
+        with pytest.raises(SpecError, match=r"PAR004: .*; found s\.x, source of sort field identity"):
             change_schema(by_x, [DropColumn(name)])
     change_schema(by_x, [DropColumn("d")])
     unsorted = change_sort_order(by_x, [])

@@ -20,7 +20,7 @@ from conformance import cli
 from conformance.core.failures import UsageError
 from conformance.engine_setup import launch
 from conformance.engine_setup.catalog import find_server
-from conformance.table_io.catalogs.servers import KINDS, Running, server_status
+from conformance.table_io.catalogs.servers import KINDS, RunningServer, server_status
 from conformance.table_io.file_access import split_location
 from conformance.validator import catalogs
 from conformance.validator.catalog_process import list_tables
@@ -303,7 +303,7 @@ def test_tables_of_a_rest_catalog(tmp_path: Path, validate: Validate, monkeypatc
     kind = KINDS["iceberg-rest"]
     if (reason := server_status(find_server(kind.package)).reason) is not None:
         pytest.skip(reason)
-    running = Running(kind, tmp_path / "server")
+    running = RunningServer(kind, tmp_path / "server")
     try:
         for name, value in kind.properties(running.address).items():
             monkeypatch.setenv(f"PYICEBERG_CATALOG__LAKE__{name.upper()}", value)

@@ -11,7 +11,7 @@ import pytest
 from conformance.rules import registry
 from conformance.validator.context import Level
 from conformance.validator.finding_filter import finding_filter
-from conformance.validator.one_cause import FOLLOWS, without_consequences
+from conformance.validator.one_cause import CONSEQUENCES, without_consequences
 from conformance.validator.run import Snapshots
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Finding, Severity, Tally
@@ -219,7 +219,7 @@ def test_a_vector_is_not_left_behind_where_a_manifest_cannot_be_read(tmp_path: P
 
 def test_rows_name_checks_and_no_cause_is_milder() -> None:
     known = registry()
-    for row in FOLLOWS:
+    for row in CONSEQUENCES:
         for cause in row.causes:
             for check in row.checks:
                 assert known[cause].severity in (Severity.ERROR, known[check].severity), (cause, check)

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.validator.orc_nanoseconds import below_a_microsecond, has_micros
+from conformance.validator.orc_nanoseconds import find_nanoseconds, has_micros
 from spec_ref.data_types.types import (
     LONG,
     TIMESTAMP,
@@ -29,7 +29,7 @@ def inside(*fields: tuple[str, Type]) -> StructType:
 
 def found(type_: Type, rows: list[Any], arrow: Any) -> list[tuple[str, int]]:
     assert has_micros(type_)
-    return list(below_a_microsecond(type_, pa.array(rows, arrow), "/c"))
+    return list(find_nanoseconds(type_, pa.array(rows, arrow), "/c"))
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_values_inside_of_structs_lists_and_maps_are_found_and_hidden_ones_are_n
     expected = [("/c/l/element", 1003), ("/c/m/key", 4), ("/c/m/value/t", 5)]
     assert found(type_, rows, pa.struct(fields)) == expected
     lists = pa.ListArray.from_arrays([0, 1, 2], pa.array([1, 1000], NS), mask=pa.array([True, False]))
-    assert list(below_a_microsecond(ListType(5, TIMESTAMP), lists, "/c")) == []  # the value is behind a null list
+    assert list(find_nanoseconds(ListType(5, TIMESTAMP), lists, "/c")) == []  # the value is behind a null list
     sliced = pa.array([[1], [1000]], pa.list_(NS)).slice(1)
-    assert list(below_a_microsecond(ListType(5, TIMESTAMP), sliced, "/c")) == []
+    assert list(find_nanoseconds(ListType(5, TIMESTAMP), sliced, "/c")) == []
     maps = pa.array([[(1, 1)], [(1000, 1000)], [(2, 2)]], pa.map_(NS, NS)).slice(1, 1)
-    assert list(below_a_microsecond(MapType(6, TIMESTAMP, 7, TIMESTAMP), maps, "/c")) == []
+    assert list(find_nanoseconds(MapType(6, TIMESTAMP, 7, TIMESTAMP), maps, "/c")) == []

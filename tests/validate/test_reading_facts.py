@@ -153,7 +153,7 @@ def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
         # What these engines do not write: more bytes than the precision needs, and other types.
         ("PQT003", "", "fixed_len_byte_array[16] DECIMAL(20, 2)", Severity.WARNING),
         ("PQT003", "", "byte_array DECIMAL(9, 2)", Severity.WARNING),
-        ("PQT003", "", "int32 INTEGER(8, True)", Severity.WARNING),
+        ("PQT003", "", "int32 INTEGER(8, true)", Severity.WARNING),
         ("PQT004", "stored-otherwise", "fixed[16]", Severity.TOLERATED),
         ("PQT004", "stored-otherwise", "binary", Severity.WARNING),
     ],
@@ -161,7 +161,7 @@ def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
 def test_what_writers_of_parquet_choose_is_tolerated_and_nothing_else_of_the_same_check(
     code: str, aspect: str, found: str, severity: Severity
 ) -> None:
-    problem = Violation(requirement=code, message="any", aspect=aspect, found=repr(found))
+    problem = Violation(requirement=code, message="any", aspect=aspect, found=found)
     (rated,) = tolerated.tolerate([with_severity(problem)])
     assert rated.severity is severity
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from decimal import Decimal
 from pathlib import Path
+from uuid import UUID
 
 import attrs
 import pytest
@@ -18,7 +20,7 @@ from conformance.validator.run import TableReport
 from conformance.validator.table_root import location_elsewhere
 from spec_ref import read_metadata
 from spec_ref.checks.findings import Finding
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.data_types.types import LONG, NestedField
 from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifests.data_file import FileFormat
@@ -46,6 +48,15 @@ def test_a_table_ends_with_a_line_that_says_what_was_not_read() -> None:
         (ManifestContent.DELETES, "1 DELETES"),
         (FileFormat.PARQUET, "'parquet'"),
         (immutabledict({1: 9}), "{1: 9}"),
+        ([None, True, (1,)], "[null, true, [1]]"),
+        (b"\x00\xff", "0x00ff"),
+        (b"PAR1", "0x50415231 ('PAR1')"),
+        (b"", "no bytes"),
+        (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (Decimal("14.20"), "14.20"),
+        (float("nan"), "NaN"),
+        ("12 bytes", "'12 bytes'"),
+        (Description("12 bytes"), "12 bytes"),
         (False, "false"),
         (None, "null"),
     ],

@@ -26,7 +26,7 @@ from attrs import frozen
 
 from conformance.engine_setup import EngineError, launch
 from conformance.operations.commits.fixtures import data, empty_table
-from conformance.table_io.catalogs.servers import KINDS, Running, ServerKind
+from conformance.table_io.catalogs.servers import KINDS, RunningServer, ServerKind
 from conformance.table_io.stores import commit, open_store
 from conformance.table_io.stores.runner import Runner
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
@@ -204,7 +204,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
 def _taken(kind: ServerKind, folder: Path, seconds: float, rounds: int) -> dict[tuple[str, int], list[Commits]]:
     """Measure all rounds of both sides on a new server."""
     taken: dict[tuple[str, int], list[Commits]] = {(who, n): [] for n in RETRIES for who in ("ours", "theirs")}
-    running = Running(kind, folder / "server")
+    running = RunningServer(kind, folder / "server")
     try:
         for number in range(rounds):
             for (who, retries), measured in taken.items():

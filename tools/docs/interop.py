@@ -9,7 +9,7 @@ from typing import Any
 from conformance.interop.cells import GOLDEN, Matrix
 from conformance.interop.summary import (
     STATUSES,
-    Counted,
+    OutcomeCounts,
     by_feature,
     by_layout,
     by_producer,
@@ -58,7 +58,7 @@ def matrix_page() -> str:
     return "\n".join([*lines, "## Causes", "", *_causes(matrix)])
 
 
-def _counts(matrix: Matrix, counted: Counted) -> list[str]:
+def _counts(matrix: Matrix, counted: OutcomeCounts) -> list[str]:
     return html.block(
         "matrix_counts.html.j2",
         counted=counted,

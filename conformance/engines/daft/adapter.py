@@ -16,7 +16,7 @@ from conformance.adapter_sdk import arrow_rows, table_requests
 from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.adapter_sdk.sql_predicates import Leaf, build_predicate, push_down_not
-from conformance.engines.pyiceberg.frames_writing import writing
+from conformance.engines.pyiceberg.frames_writing import writing_operations
 
 REFUSALS = (ValueError, ValidationError, OSError, daft.exceptions.DaftCoreException)
 """Exceptions with which Daft and PyIceberg refuse a table; pydantic's errors are ValueErrors."""
@@ -124,7 +124,7 @@ def _constant(type_: Any, value: Any) -> Any:
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
     """Return the operations by name."""
-    return {"table.read": _read, **writing("Daft", _append)}
+    return {"table.read": _read, **writing_operations("Daft", _append)}
 
 
 def _append(table: Any, rows: Any) -> None:

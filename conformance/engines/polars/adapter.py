@@ -23,7 +23,7 @@ from conformance.adapter_sdk import lenient_values as native
 from conformance.adapter_sdk.serve import Arguments, Invalid, Unsupported, serve
 from conformance.adapter_sdk.sql_predicates import Leaf, build_predicate, push_down_not
 from conformance.engines.pyiceberg.expressions import PREDICATES
-from conformance.engines.pyiceberg.frames_writing import writing
+from conformance.engines.pyiceberg.frames_writing import writing_operations
 
 REFUSALS = (ValueError, ValidationError, ResolveError, polars.exceptions.PolarsError, OSError)
 """Exceptions with which Polars and PyIceberg refuse a table; pydantic's errors are ValueErrors."""
@@ -215,7 +215,7 @@ def _constants(type_: Any, values: tuple[Any, ...]) -> polars.Series:
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
     """Return the operations by name."""
-    return {"table.read": _read, "scan.plan": _plan, **writing("Polars", _append)}
+    return {"table.read": _read, "scan.plan": _plan, **writing_operations("Polars", _append)}
 
 
 def _append(table: Any, rows: Any) -> None:

@@ -12,7 +12,9 @@ from conformance.engines.pyiceberg.writing import PyTable, operations
 from spec_ref.core.json_types import Json
 
 
-def writing(name: str, append: Callable[[Any, Any], object]) -> dict[str, Callable[[dict[str, Any]], object]]:
+def writing_operations(
+    name: str, append: Callable[[Any, Any], object]
+) -> dict[str, Callable[[dict[str, Any]], object]]:
     """Return the operations of an engine that appends rows to PyIceberg's tables.
 
     Args:

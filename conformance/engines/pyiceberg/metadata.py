@@ -35,7 +35,7 @@ WRITTEN_VERSIONS = (1, 2)
 MISSING_TYPE = re.compile(r'"(?:type|element|key|value)": "variant"')
 
 
-def parsed(metadata: Any) -> Any:
+def parse_metadata(metadata: Any) -> Any:
     """Parse table metadata as PyIceberg parses it from a file."""
     text = metadata if isinstance(metadata, str) else json.dumps(metadata)
     if MISSING_TYPE.search(text):
@@ -70,15 +70,15 @@ def _upgraded(metadata: Any, version: int) -> Any:
 
 
 def _read(args: Arguments) -> JsonObject:
-    return select_members(args, canonical(parsed(args["metadata"])))
+    return select_members(args, canonical(parse_metadata(args["metadata"])))
 
 
 def _upgrade(args: Arguments) -> JsonObject:
-    return select_members(args, canonical(_upgraded(parsed(args["metadata"]), args["format_version"])))
+    return select_members(args, canonical(_upgraded(parse_metadata(args["metadata"]), args["format_version"])))
 
 
 def _write(args: Arguments) -> JsonObject:
-    metadata = parsed(args["metadata"])
+    metadata = parse_metadata(args["metadata"])
     if args["format_version"] not in WRITTEN_VERSIONS:
         raise Unsupported(f"PyIceberg does not write metadata of v{args['format_version']}")
     document: JsonObject = json.loads(_upgraded(metadata, args["format_version"]).model_dump_json())
@@ -86,7 +86,7 @@ def _write(args: Arguments) -> JsonObject:
 
 
 def _evolve_schema(args: Arguments, engine_type: Callable[[Any], Any]) -> JsonObject:
-    transaction = _transaction(parsed(evolving_table(args)))
+    transaction = _transaction(parse_metadata(evolving_table(args)))
     for change in args["changes"]:
         update: Any = transaction.update_schema()
         change_column(update, transaction.table_metadata.schema(), change, engine_type)
@@ -132,7 +132,7 @@ def change_column(update: Any, schema: Any, change: Arguments, engine_type: Call
 
 
 def _evolve_spec(args: Arguments) -> JsonObject:
-    transaction = _transaction(parsed(evolving_table(args)))
+    transaction = _transaction(parse_metadata(evolving_table(args)))
     schema = transaction.table_metadata.schema()
     for change in args["changes"]:
         update: Any = transaction.update_spec()

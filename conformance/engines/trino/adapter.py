@@ -17,7 +17,7 @@ from conformance.adapter_sdk import script_steps, table_requests
 from conformance.adapter_sdk.serve import Unsupported, serve, take_standard_output
 from conformance.adapter_sdk.sql_dialects import primitive_sql, string_literal
 from conformance.adapter_sdk.sql_predicates import select_statement
-from conformance.engines.trino.server import LACKING, Server, started
+from conformance.engines.trino.server import LACKING, Server, start_server
 from conformance.engines.trino.sql import DIALECT
 from conformance.engines.trino.tables import Registry
 from conformance.engines.trino.values import value
@@ -123,7 +123,7 @@ def operations(server: Server) -> dict[str, Callable[[Arguments], object]]:
 def main() -> None:
     """Serve Trino on standard input and output."""
     answers = take_standard_output()
-    server = started()
+    server = start_server()
     atexit.register(server.stop)
     server.wait()  # before the first request, whose time is limited more narrowly than that of the start
     version = os.environ["ICEBERG_CONFORMANCE_ENGINE_VERSION"]

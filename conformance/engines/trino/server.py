@@ -240,7 +240,7 @@ def _free_port() -> int:
     return port
 
 
-def started() -> Server:
+def start_server() -> Server:
     """Start a server of the version that the tool selected."""
     environ = os.environ
     return Server(

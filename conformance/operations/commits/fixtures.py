@@ -124,7 +124,7 @@ def equality_deletes(
     spec_id: int | None = 0,
     partition: Mapping[int, Any] | None = None,
 ) -> NewFile:
-    """Equality deletes of the rows of one partition whose ``id`` is 0, 1, ... up to the number of deletes."""
+    """Make equality deletes of the rows of one partition whose ``id`` is 0, 1, ... up to the number of deletes."""
     low, high = ({ID: to_binary(LONG, value)} for value in (0, rows - 1))
     return _deletes(
         name,
@@ -153,7 +153,7 @@ def position_deletes(
     partition: Mapping[int, Any] | None = None,
     names: tuple[str, str] | None = None,
 ) -> NewFile:
-    """Position deletes of the first rows of one data file, or of several of one partition.
+    """Make position deletes of the first rows of one data file, or of several of one partition.
 
     Args:
         name: the name of the file.
@@ -194,7 +194,7 @@ def vector(
     spec_id: int | None = 0,
     partition: Mapping[int, Any] | None = None,
 ) -> NewFile:
-    """A deletion vector of the first rows of one data file."""
+    """Make a deletion vector of the first rows of one data file."""
     return _deletes(
         name,
         part,

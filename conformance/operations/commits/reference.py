@@ -73,7 +73,7 @@ class MemoryStore:
         return None if content is None else encode(content, path)
 
     def write(self, path: str, data: bytes) -> None:
-        """Not used: `MemoryRunner` stores payloads directly."""
+        """Do nothing: `MemoryRunner` stores payloads directly."""
         raise NotImplementedError
 
     def delete(self, path: str) -> None:

@@ -32,7 +32,7 @@ def _parse_default(type_: Any, default: Any) -> Any:
 
 
 def place_after(names: Sequence[str], name: str, after: str | None, requirement: str) -> int:
-    """The index after the field ``after`` among the others.
+    """Return the index after the field ``after`` among the others.
 
     Raises:
         SpecError: the given requirement, if there is no such field.
@@ -44,7 +44,7 @@ def place_after(names: Sequence[str], name: str, after: str | None, requirement:
 
 
 def _column_place(schema: Schema, name: str, after: str | None) -> int:
-    """The index after the field ``after`` of the same struct; a field of another struct is EVO012."""
+    """Return the index after the field ``after`` of the same struct; a field of another struct is EVO012."""
     moved = schema.find_name(name)
     if moved is None:
         return 0  # it is refused later, as the schema has no such field

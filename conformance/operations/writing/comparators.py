@@ -29,7 +29,7 @@ with lazy_imports():
 
 
 if TYPE_CHECKING:  # reading a table needs Arrow, whose import takes longer than most requests
-    from conformance.operations.writing.written import CanonicalRows, OperationNumbers, Written
+    from conformance.operations.writing.written import CanonicalRows, OperationNumbers, WrittenTable
 
 MADE_BY_WRITERS = ("void",)
 """Partition fields of these transforms do not count: version 1 keeps them in the place of fields that were removed."""
@@ -58,7 +58,7 @@ def _differences(args: JsonObject, expected: JsonObject, got: JsonObject) -> Ite
         yield Difference("/metadata", f"a file below {folder}", got["metadata"])
         return
     try:
-        table = written.Written.load(location, place)
+        table = written.WrittenTable.load(location, place)
         for violation in list(table.broken_rules()):
             text = str(violation).replace(table.place, "")
             yield BrokenRule(f"/table/{violation.requirement}", ABSENT, text, violation=violation)
@@ -70,7 +70,7 @@ def _differences(args: JsonObject, expected: JsonObject, got: JsonObject) -> Ite
         yield Difference("/table", "a table that can be read", str(error))
 
 
-def state_differences(expected: JsonObject, table: Written) -> Iterator[Difference]:
+def state_differences(expected: JsonObject, table: WrittenTable) -> Iterator[Difference]:
     """Compare the version, schema, spec, sort order and references of a table with the script's result."""
     sides = {
         "format_version": (expected["format_version"], table.format_version),
@@ -106,7 +106,7 @@ def _without_ids(json: Any) -> Any:
 
 
 def _rows(
-    expected: JsonObject, history: list[str | None], given: list[str | None], table: Written
+    expected: JsonObject, history: list[str | None], given: list[str | None], table: WrittenTable
 ) -> Iterator[Difference]:
     """Compare the rows of every state and reference.
 

@@ -134,7 +134,7 @@ class OperationNumbers:
 
 
 @frozen
-class Written:
+class WrittenTable:
     """A table that a script wrote."""
 
     table: Table
@@ -142,7 +142,7 @@ class Written:
     """The folder that must contain it."""
 
     @classmethod
-    def load(cls, location: str, place: str) -> Written:
+    def load(cls, location: str, place: str) -> WrittenTable:
         """Load the table of a metadata file.
 
         Raises:
@@ -156,7 +156,7 @@ class Written:
         return int(self.table.metadata.format_version)
 
     def schema_json(self) -> Json:
-        """The current schema."""
+        """Return the current schema."""
         return type_to_json(self._schema.as_struct())
 
     @property
@@ -198,7 +198,7 @@ class Written:
         ]
 
     def refs(self) -> list[str]:
-        """The names of branches and tags."""
+        """Return the names of branches and tags."""
         return list(self.table.metadata.refs)
 
     def has_snapshot(self, snapshot_id: int) -> bool:

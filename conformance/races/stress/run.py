@@ -37,7 +37,7 @@ from conformance.races.stress.judge import (
 )
 from conformance.races.stress.table import read_final_table
 from conformance.races.stress.writers import Work
-from conformance.table_io.catalogs.servers import KINDS, LOOPBACK, S3, S3_ENVIRONMENT, Running, make_bucket
+from conformance.table_io.catalogs.servers import KINDS, LOOPBACK, S3, S3_ENVIRONMENT, RunningServer, make_bucket
 from conformance.table_io.stores.opening import check_url
 from conformance.table_io.tables import load_table
 from conformance.validator.catalogs import PREFIX, explain_error
@@ -137,7 +137,7 @@ class Report:
 class _Target:
     plan: dict[str, Any]
     server: str
-    running: Running | None = None
+    running: RunningServer | None = None
     drop: bool = False
 
 
@@ -159,12 +159,12 @@ def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
         with ExitStack() as stack:
             s3 = ""
             if kind.needs_s3:
-                mock = Running(S3, directory / "s3")
+                mock = RunningServer(S3, directory / "s3")
                 stack.callback(mock.stop)
                 s3 = mock.address.http
                 make_bucket(s3)
                 stack.enter_context(_environment({**S3_ENVIRONMENT, "AWS_ENDPOINT_URL_S3": s3}))
-            running = Running(kind, directory / "server", s3)
+            running = RunningServer(kind, directory / "server", s3)
             stack.callback(running.stop)
             at = running.address
             Path(at.place, "warehouse").mkdir(exist_ok=True)

@@ -358,7 +358,7 @@ S3 = ServerKind(package="moto", command=_moto("checked"), survives=False, proper
 """The mock of S3 for the files of a server."""
 
 
-class Running:
+class RunningServer:
     """A running server, started by a guardian process that ends it when this process ends in any way.
 
     Args:

@@ -21,7 +21,7 @@ class PostgresDatabase:
         self._connection: psycopg.Connection[Any] | None = None
 
     def connection(self) -> psycopg.Connection[Any]:
-        """The connection."""
+        """Return the connection."""
         if self._connection is None or self._connection.closed:
             self._connection = psycopg.connect(self.url, autocommit=True)
         return self._connection

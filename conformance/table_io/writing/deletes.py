@@ -21,7 +21,7 @@ from spec_ref.columnar.deletes.position_deletes import PositionSet
 from spec_ref.columnar.schemas.arrow_columns import arrow_field
 from spec_ref.commits.changes import NewFile
 from spec_ref.commits.reading import FileKey, file_key
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types.types import NestedField, is_primitive
 from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS
@@ -94,7 +94,9 @@ def write_positions(
 
 
 def _refused(metadata: TableMetadata, *_: Any) -> NewDeletes:
-    raise spec_error("DEL001", "delete files are not allowed in v1", found=f"version {metadata.format_version:d}")
+    raise spec_error(
+        "DEL001", "delete files are not allowed in v1", found=Description(f"version {metadata.format_version:d}")
+    )
 
 
 # Position delete files
@@ -259,5 +261,7 @@ def check_delete_columns(fields: Iterable[NestedField]) -> None:
     for field in fields:
         if not is_primitive(field.type) or field.type in NEVER_IDENTIFY:
             raise spec_error(
-                "DEL018", "equality deletes cannot compare a column of the type", found=f"{field.name}: {field.type}"
+                "DEL018",
+                "equality deletes cannot compare a column of the type",
+                found=Description(f"{field.name}: {field.type}"),
             )

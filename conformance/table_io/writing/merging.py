@@ -18,12 +18,12 @@ from conformance.table_io.writing.operations import THREADS, Summary, open_sink,
 from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Mode, change_rows, replace_columns, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
-from conformance.table_io.writing.write_tasks import no_rows
+from conformance.table_io.writing.write_tasks import batch_without_rows
 from spec_ref.columnar.manifests.computed_metrics import storage_array
-from spec_ref.columnar.schemas.written_rows import compile_input, distinct
+from spec_ref.columnar.schemas.written_rows import compile_input, with_comparable_floats
 from spec_ref.commits import CommitResult
 from spec_ref.commits.changes import Isolation
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.scan_planning import FileScanTask
 from spec_ref.schemas.schema import Schema
@@ -161,7 +161,7 @@ def check_source(schema: Schema, names: Sequence[str], on: Sequence[str], taken:
             )
     for name in (*on, *taken.values()):
         if names.count(name) != 1:
-            raise spec_error("TYP002", "the source has no such column, or two", found=name)
+            raise spec_error("TYP002", "the source does not have exactly one column with the name", found=name)
 
 
 def _one(column: Any) -> Any:
@@ -175,9 +175,9 @@ class _Keys:
         fields = [attrs.evolve(field, required=False) for field in schema.fields if field.name in on]  # type: ignore[misc]
         self._names = [field.name for field in fields]
         keys = rows.select(self._names).combine_chunks()
-        batches = keys.to_batches() or [no_rows(keys.schema)]
+        batches = keys.to_batches() or [batch_without_rows(keys.schema)]
         batch = compile_input(fields, keys.schema)(batches[0])
-        self._columns = [distinct(storage_array(array)).unique() for array in batch.columns]
+        self._columns = [with_comparable_floats(storage_array(array)).unique() for array in batch.columns]
         self._steps: list[Indexes] = []
         self.matched = np.zeros(rows.num_rows, bool)
         codes, valid = self._codes(batch, learn=True)
@@ -193,7 +193,7 @@ class _Keys:
         codes, valid = np.zeros(batch.num_rows, np.int64), np.ones(batch.num_rows, bool)
         kernels: Any = pc
         for step, (column, name) in enumerate(zip(self._columns, self._names, strict=True)):
-            array = distinct(storage_array(batch.column(name)))
+            array = with_comparable_floats(storage_array(batch.column(name)))
             found = kernels.index_in(array, value_set=column)
             valid &= np.asarray(found.is_valid()) & np.asarray(array.is_valid())
             codes = codes * (len(column) + 1) + np.asarray(found.fill_null(0)).astype(np.int64)
@@ -217,7 +217,9 @@ class _Keys:
         hits = valid & (last > first)
         if (hits & (last - first > 1)).any():
             row = batch.slice(int(np.flatnonzero(hits & (last - first > 1))[0]), 1)
-            raise spec_error("TYP002", "two rows of the source match one row of the table", found=str(row.to_pylist()))
+            raise spec_error(
+                "TYP002", "two rows of the source match one row of the table", found=Description(str(row.to_pylist()))
+            )
         found = np.full(batch.num_rows, -1, np.int64)
         found[hits] = self._order[first[hits]]
         self.matched[found[hits]] = True

@@ -16,7 +16,7 @@ from conformance.table_io.writing.matching import MatchedFile, Source, check_bra
 from conformance.table_io.writing.plans import WritePlan, plan_write
 from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, replace_columns, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
-from conformance.table_io.writing.write_tasks import FileWriter, Rows, RowSink, no_rows, to_batches, write_to
+from conformance.table_io.writing.write_tasks import FileWriter, Rows, RowSink, batch_without_rows, to_batches, write_to
 from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.schemas.column_projection import constant_array
 from spec_ref.columnar.schemas.written_rows import compile_input
@@ -24,7 +24,7 @@ from spec_ref.commits import CommitResult, CommitStateUnknown, changes
 from spec_ref.commits.changes import Isolation, NewFile, Validation
 from spec_ref.commits.conflict_evaluation import bound_filter
 from spec_ref.commits.reading import branch_head
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifest_lists.manifest_file import ManifestContent
@@ -235,7 +235,9 @@ def compared_columns(where: Predicate, metadata: TableMetadata) -> list[str]:
     ids = set(referenced_ids(bound_filter(where, metadata)))
     names = [field.name for field in metadata.current_schema.fields if field.id in ids]
     if len(names) != len(ids) or not names:
-        raise spec_error("DEL017", "the predicate has columns that are not at the top level, or none", found=str(where))
+        raise spec_error(
+            "DEL017", "the predicate has columns that are not at the top level, or none", found=Description(str(where))
+        )
     return names
 
 
@@ -293,7 +295,7 @@ def delete_keys(
     """
     metadata = table.metadata
     check_branch(metadata, branch)
-    listed = list(to_batches(keys)) or [no_rows(pa.schema([]))]
+    listed = list(to_batches(keys)) or [batch_without_rows(pa.schema([]))]
     names = list(on) if on is not None else list(listed[0].schema.names)
     wanted = [batch.select(names) for batch in listed]
     with operation_files() as files:

@@ -40,7 +40,7 @@ from spec_ref.commits.changes import Isolation, NewFile, Validation
 from spec_ref.commits.conflict_evaluation import bound_filter, evaluate_file
 from spec_ref.commits.reading import branch_head
 from spec_ref.commits.snapshots import next_sequence_number
-from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.errors import Description, error_path, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_files.records import write_records
 from spec_ref.data_types.types import NestedField
@@ -103,7 +103,9 @@ def write_rows(files: NewFiles, plan: WritePlan, rows: Iterable[Named], task: st
         with error_path(f"/{number}"):
             made.append(written_row(plan.schema.fields, row))
     if made and not plan.schema.fields:
-        raise spec_error("TYP002", "rows without columns cannot be written", found=plural(len(made), "row"))
+        raise spec_error(
+            "TYP002", "rows without columns cannot be written", found=Description(plural(len(made), "row"))
+        )
     names = (f"{task}-{plan.write_id}-{number:05d}" for number in itertools.count())
     added: list[NewFile] = []
     for partition, own in split_by_partition(plan.spec, plan.schema, made):
@@ -452,7 +454,7 @@ class _Keys:
         key = self._key(row)
         found = [] if None in key else self._found.get(key, [])
         if len(found) > 1:
-            raise spec_error("TYP002", "two rows of the source match one row of the table", found=str(row))
+            raise spec_error("TYP002", "two rows of the source match one row of the table", found=Description(str(row)))
         return found[0] if found else None
 
 

@@ -37,7 +37,7 @@ from spec_ref.commits import CommitResult, CommitStateUnknown, changes
 from spec_ref.commits.changes import Isolation
 from spec_ref.commits.conflict_evaluation import bound_filter
 from spec_ref.commits.snapshots import next_sequence_number
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
@@ -161,7 +161,9 @@ def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary
 def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None = None) -> list[Any]:
     """Write the rows of a DataFrame, all of which must match a given predicate; return the entries."""
     if not rows.columns and not rows.isEmpty():  # Python would get batches without rows
-        raise spec_error("TYP002", "rows without columns cannot be written", found=plural(rows.count(), "row"))
+        raise spec_error(
+            "TYP002", "rows without columns cannot be written", found=Description(plural(rows.count(), "row"))
+        )
     schema = pa.schema([arrow_field(field) for field in plan.sources.fields])
     names = rows.columns
     # `mapInArrow` looks columns up by name, where a dot leads into a struct, and names may differ by case alone.
@@ -310,9 +312,7 @@ def update(
     isolation: Isolation | None = Isolation.SERIALIZABLE,
     summary: Summary = (),
 ) -> CommitResult:
-    """Change columns of the rows that match; as `writing.operations.update`, with values or functions that
-    can be pickled.
-    """
+    """Change columns of the rows that match, as `writing.operations.update` does; functions must be picklable."""
     make_assigner(table.metadata.current_schema, assignments)
     plan = plan_write(table.metadata, lineage=True)
     with _writing(plan):
@@ -331,7 +331,7 @@ def overwrite(
     matching: bool = False,
     summary: Summary = (),
 ) -> CommitResult:
-    """Delete the rows that match, and add others, in one commit; as `writing.operations.overwrite`."""
+    """Delete the rows that match, and add others, in one commit, as `writing.operations.overwrite` does."""
     every = bound_filter(where, table.metadata) if matching else None
     plan = plan_write(table.metadata, lineage=True)
     with _writing(plan):
@@ -348,7 +348,7 @@ def overwrite_partitions(
     isolation: Isolation | None = Isolation.SERIALIZABLE,
     summary: Summary = (),
 ) -> CommitResult:
-    """Replace the partitions that the rows are in; as `writing.operations.overwrite_partitions`."""
+    """Replace the partitions that the rows are in, as `writing.operations.overwrite_partitions` does."""
     metadata = table.metadata
     spec = metadata.default_spec
     plan = plan_write(metadata)
@@ -401,7 +401,7 @@ def merge(
     isolation: Isolation | None = Isolation.SERIALIZABLE,
     summary: Summary = (),
 ) -> CommitResult:
-    """Merge a source that every executor can hold; as `conformance.table_io.writing.merging.merge`."""
+    """Merge a source that every executor can hold, as `conformance.table_io.writing.merging.merge` does."""
     metadata = table.metadata
     merging = Merging(metadata.current_schema, source, on, assignments)
     plan = plan_write(metadata, lineage=True)

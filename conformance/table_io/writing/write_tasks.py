@@ -30,7 +30,7 @@ from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.columnar.schemas.written_rows import InputRows, compile_input
 from spec_ref.columnar.sorting.comparator import sort_batch
 from spec_ref.commits.changes import NewFile
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_files.batches import empty_batch
 from spec_ref.data_files.writer import open_writer
 from spec_ref.data_types.types import NestedField
@@ -67,7 +67,7 @@ def to_batches(rows: Rows) -> Iterator[pa.RecordBatch]:
     """Yield the rows as batches, at least one if the rows have a schema."""
     if isinstance(rows, pa.Table):
         listed = rows.to_batches(max_chunksize=CHUNK_ROWS)
-        yield from listed or [no_rows(rows.schema)]
+        yield from listed or [batch_without_rows(rows.schema)]
     elif isinstance(rows, pa.RecordBatch):
         yield rows
     else:
@@ -84,7 +84,7 @@ def arrow_rows(fields: Sequence[NestedField], rows: Sequence[Mapping[str, Any]])
     )
 
 
-def no_rows(schema: pa.Schema) -> pa.RecordBatch:
+def batch_without_rows(schema: pa.Schema) -> pa.RecordBatch:
     """Return a batch without rows."""
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
@@ -257,7 +257,9 @@ class RowSink:
         if not made.num_rows:
             return
         if not made.num_columns:
-            raise spec_error("TYP002", "rows without columns cannot be written", found=plural(made.num_rows, "row"))
+            raise spec_error(
+                "TYP002", "rows without columns cannot be written", found=Description(plural(made.num_rows, "row"))
+            )
         self._waiting.append(made)
         self._waiting_rows += made.num_rows
         self._waiting_bytes += made.nbytes

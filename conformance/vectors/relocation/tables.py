@@ -30,7 +30,7 @@ ADDED, DELETED = 1, 2
 
 
 @frozen
-class Resized:
+class ResizedFile:
     """A file whose length changed."""
 
     old: int
@@ -49,7 +49,7 @@ class ResizedEntry:
 
 
 @define
-class Relocated:
+class RelocatedTable:
     """The relocated files of a table."""
 
     files: dict[str, bytes]
@@ -57,7 +57,7 @@ class Relocated:
     """Damaged files that were left unchanged, and the reason for each."""
 
 
-def relocate(files: Mapping[str, bytes], name: str, paths: Paths) -> Relocated:
+def relocate(files: Mapping[str, bytes], name: str, paths: Paths) -> RelocatedTable:
     """Rewrite the locations in the files of a table.
 
     Args:
@@ -75,12 +75,12 @@ class _Table:
     def __init__(self, files: dict[str, bytes], name: str, paths: Paths) -> None:
         self.paths = paths
         self.name = name
-        self.made = Relocated(files)
-        self.resized: dict[str, Resized] = {}
+        self.made = RelocatedTable(files)
+        self.resized: dict[str, ResizedFile] = {}
         self.entries: dict[str, list[ResizedEntry]] = {}
         self.lists: dict[str, list[tuple[str, int | None]]] = {}
 
-    def relocated(self) -> Relocated:
+    def relocated(self) -> RelocatedTable:
         containers = dict(self._containers())
         for path in [path for path in self.made.files if path not in containers]:
             self._simple_file(path)
@@ -125,7 +125,7 @@ class _Table:
     def _put(self, path: str, before: bytes, after: bytes, columns: Mapping[int, int]) -> None:
         self.made.files[path] = after
         if after != before:
-            self.resized[f"{self.name}/{path}"] = Resized(len(before), len(after), columns)
+            self.resized[f"{self.name}/{path}"] = ResizedFile(len(before), len(after), columns)
 
     def _container(self, path: str, container: ParsedContainer) -> None:
         for _, objects in container.blocks:
@@ -138,7 +138,7 @@ class _Table:
                 avro.replace(one, self.paths)
         self._put(path, self.made.files[path], avro.write(container), {})
 
-    def _named(self, record: RecordValue, member: str) -> tuple[str | None, Resized | None]:
+    def _named(self, record: RecordValue, member: str) -> tuple[str | None, ResizedFile | None]:
         location = plain_value(record.fields[member])
         path = self.paths.relative(location) if isinstance(location, bytes) else None
         return path, self.resized.get(path) if path is not None else None
@@ -210,7 +210,7 @@ class _Table:
         return found
 
 
-def _follow(record: RecordValue, member: str, resized: Resized) -> None:
+def _follow(record: RecordValue, member: str, resized: ResizedFile) -> None:
     """Replace the old length with the new one if it is stated."""
     size = record.fields.get(member)
     inner = size.value if isinstance(size, avro.UnionValue) else size
@@ -218,7 +218,7 @@ def _follow(record: RecordValue, member: str, resized: Resized) -> None:
         inner.value = resized.new
 
 
-def _follow_columns(sizes: Blocks, resized: Resized) -> None:
+def _follow_columns(sizes: Blocks, resized: ResizedFile) -> None:
     for _, _, items in sizes.blocks:
         for item in items:
             if isinstance(item, RecordValue) and plain_value(item.fields["key"]) == FILE_PATH_ID:

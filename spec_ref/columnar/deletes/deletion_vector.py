@@ -39,7 +39,7 @@ class PositionBitmap:
 
 
 def positions_array(vector: DeletionVector) -> Positions:
-    """List all positions, as `DeletionVector.positions`.
+    """List all positions, as `DeletionVector.positions` does.
 
     Args:
         vector: the deletion vector.
@@ -55,7 +55,7 @@ def positions_array(vector: DeletionVector) -> Positions:
 
 
 def position_ranges(vector: DeletionVector) -> list[tuple[int, int]]:
-    """List the runs of consecutive positions, as `DeletionVector.ranges`.
+    """List the runs of consecutive positions, as `DeletionVector.ranges` does.
 
     Args:
         vector: the deletion vector.
@@ -76,7 +76,7 @@ def position_ranges(vector: DeletionVector) -> list[tuple[int, int]]:
 
 
 def decode_deletion_vector(blob: bytes) -> DeletionVector:
-    """Decode a blob, as `spec_ref.deletes.deletion_vector.decode_deletion_vector`.
+    """Decode a blob, as `spec_ref.deletes.deletion_vector.decode_deletion_vector` does.
 
     Args:
         blob: the bytes of the blob.
@@ -91,7 +91,7 @@ def decode_deletion_vector(blob: bytes) -> DeletionVector:
 
 
 def encode_positions(positions: npt.NDArray[np.integer]) -> bytes:
-    """Encode positions, as `spec_ref.deletes.deletion_vector.encode_deletion_vector`.
+    """Encode positions, as `spec_ref.deletes.deletion_vector.encode_deletion_vector` does.
 
     Args:
         positions: an array of integers, in any order, possibly repeated.

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.core.errors import NOT_GIVEN, SpecError, spec_error
+from spec_ref.core.errors import NOT_GIVEN, Description, SpecError, spec_error
 from spec_ref.encodings import roaring
 from spec_ref.encodings.roaring import ALWAYS_OFFSETS, BITSET_BYTES, MAX_ARRAY, MAX_CONTAINERS, NO_RUNS, RUNS
 
@@ -144,7 +144,7 @@ class _Bitmap:
 
     def take(self, size: int, what: str) -> bytes:
         if size > len(self.data) - self.at:
-            raise self.broken("the bitmap is truncated", f"{len(self.data) - self.at} bytes left", what)
+            raise self.broken("the bitmap is truncated", Description(f"{len(self.data) - self.at} bytes left"), what)
         self.at += size
         return self.data[self.at - size : self.at]
 

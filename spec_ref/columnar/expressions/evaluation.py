@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import ARROW_TYPES, ArrowColumn, check_values, map_chunks
 from spec_ref.columnar.partitioning.transforms import transform_array
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.types import DecimalType, FixedType, Type, kind
 from spec_ref.expressions.bound import (
     BoundChoice,
@@ -151,7 +151,7 @@ _COMPARED_TYPES: dict[str, Any] = {
 
 
 def _arrow_type(type_: Any) -> Any:
-    """The common Arrow type of columns of a type."""
+    """Find the common Arrow type of columns of a type."""
     match type_:
         case DecimalType(precision, scale):
             return pa.decimal128(precision, scale)
@@ -188,7 +188,9 @@ def _values(term: BoundTerm, batch: Any) -> ArrowColumn:
             try:
                 return narrow.cast(_arrow_type(type_))
             except pa.ArrowInvalid as error:
-                raise spec_error("EVO006", f"a value is outside the range of {type_}", found=str(error)) from error
+                raise spec_error(
+                    "EVO006", f"a value is outside the range of {type_}", found=Description(str(error))
+                ) from error
         case BoundChoice(condition, when_true, when_false):
             first, second = (_comparable(term.type, _values(side, batch)) for side in (when_true, when_false))
             return pc.if_else(_evaluate(condition, batch), first, second)

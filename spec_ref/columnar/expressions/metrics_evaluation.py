@@ -154,7 +154,7 @@ def _are_values(type_: Type, bounds: Bounds) -> Mask:
 
 
 def _leaf(leaf: Leaf, files: FileStatistics, rows: Rows) -> Mask:
-    """Whether each file may have a row for which the leaf is true."""
+    """Decide whether each file may have a row for which the leaf is true."""
     term = leaf.term
     if not isinstance(term, BoundReference) or kind(term.type) in _NO_COUNTS:
         return _one_by_one(leaf, files, rows)
@@ -245,7 +245,7 @@ class _Partly:
 
 
 def _between(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows) -> Mask | _Partly | None:
-    """Whether a value that is neither null nor NaN may match; None if the bounds cannot be compared as arrays."""
+    """Decide whether a value except null and NaN may match; None if the bounds cannot be compared as arrays."""
     if isinstance(leaf, BoundTest):
         return np.full(len(rows), leaf.operation in (Operation.NOT_NULL, Operation.NOT_NAN))
     if kind(term.type) in _LENGTHS:
@@ -313,13 +313,13 @@ def _numbers(bounds: Bounds, type_: Type) -> Nullable | None:
 
 
 def _at_least(bound: Nullable, value: Any) -> Mask:
-    """Where an upper bound is at least a value, or unknown."""
+    """Find where an upper bound is at least a value, or unknown."""
     mask: Mask = ~bound.valid | (bound.values >= value)
     return mask
 
 
 def _at_most(bound: Nullable, value: Any) -> Mask:
-    """Where a lower bound is at most a value, or unknown."""
+    """Find where a lower bound is at most a value, or unknown."""
     mask: Mask = ~bound.valid | (bound.values <= value)
     return mask
 
@@ -332,7 +332,7 @@ def _among(lower: Nullable, upper: Nullable, values: tuple[Any, ...]) -> Mask:
 
 
 def _not_among(lower: Nullable, upper: Nullable, values: tuple[Any, ...]) -> Mask:
-    """Every value of the column is one of the values only if both bounds are that one."""
+    """Decide whether a file may have a value that is none of some constants: not if both bounds are one of them."""
     one = lower.valid & upper.valid & (lower.values == upper.values)
     equal = np.zeros(len(one), np.bool_)
     for value in values:

@@ -66,7 +66,7 @@ class ShortBytesArray:
 
 
 def short_bytes(value: bytes) -> ShortBytesArray:
-    """Convert one string of any length, to compare others with; what is beyond `WIDTH` bytes only makes it longer.
+    """Convert one string of any length, to compare others with; of the bytes beyond `WIDTH`, only the number counts.
 
     Args:
         value: the bytes.

@@ -156,7 +156,7 @@ class ListColumns:
 
     @property
     def may_have_live_files(self) -> Mask:
-        """Which manifests may list files that scans read, as `ManifestFile.may_have_live_files`."""
+        """Which manifests may list files that scans read, as `ManifestFile.may_have_live_files` does."""
         added, existing = self._numbers("added_files_count"), self._numbers("existing_files_count")
         live: Mask = ~added.valid | (added.values > 0) | ~existing.valid | (existing.values > 0)
         return live

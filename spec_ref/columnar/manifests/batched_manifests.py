@@ -74,7 +74,7 @@ def _batched(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
 
 
 def _parts(manifest: Manifest) -> Iterator[DecompressedBlock]:
-    """The blocks of a manifest, with its name in errors."""
+    """Read the blocks of a manifest, with its name in errors."""
     with manifest.errors_in_file():
         yield from (DecompressedBlock(count, payload) for count, payload in manifest.payloads())
 

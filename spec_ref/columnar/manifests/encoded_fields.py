@@ -81,7 +81,7 @@ class EncodedFields:
     # Fields
 
     def _field(self, attribute: str) -> list[DecodedColumn | None]:
-        """A field of the entries in each batch; None if the file does not have it."""
+        """Find a field of the entries in each batch; None if the file does not have it."""
         place = self._places.get(ENTRY_RULES[attribute].id or 0)
         return [None if place is None else batch.fields[place] for batch in self._batches]
 

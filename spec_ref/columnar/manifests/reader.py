@@ -110,7 +110,7 @@ def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Deco
 
 
 def entries(manifest: Manifest) -> Iterator[ManifestEntry]:
-    """Decode the entries, as `Manifest.entries`, with the same errors.
+    """Decode the entries, as `Manifest.entries` does, with the same errors.
 
     Args:
         manifest: the manifest.

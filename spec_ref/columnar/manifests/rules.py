@@ -274,7 +274,7 @@ def _crossed(
 
 
 def _window(values: BytesColumn, form: str, where: Mask) -> npt.NDArray[Any]:
-    """The numbers at the values' offsets; 0 except for ``where``."""
+    """Read the numbers at the values' offsets; 0 except for ``where``."""
     dtype = np.dtype(form)
     made = np.zeros(values.length, dtype)
     if len(values.data) >= dtype.itemsize and where.any():

@@ -15,7 +15,7 @@ import pyarrow as pa
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.partitioning.transforms import transform_array
-from spec_ref.columnar.schemas.written_rows import column_array, distinct
+from spec_ref.columnar.schemas.written_rows import column_array, with_comparable_floats
 from spec_ref.data_types.types import UNKNOWN, Type
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import Void
@@ -95,7 +95,7 @@ def _codes(arrays: list[Any], rows: int) -> tuple[Codes, int]:
     """Compute a number for each row that is the same where the values of all columns are, and the number of codes."""
     codes, count = np.zeros(rows, np.int64), 1
     for array in arrays:
-        encoded = distinct(array).dictionary_encode(null_encoding="encode")
+        encoded = with_comparable_floats(array).dictionary_encode(null_encoding="encode")
         own = np.asarray(encoded.indices).astype(np.int64)
         codes, count = codes * len(encoded.dictionary) + own, count * len(encoded.dictionary)
         if count > MAX_RADIX:

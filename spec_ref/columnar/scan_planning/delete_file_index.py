@@ -49,7 +49,7 @@ class _Queue:
 
 
 class DeleteFileIndex:
-    """The deletes of a snapshot, indexed by what they may apply to; `deletes_for` is as `applicable_deletes`."""
+    """The deletes of a snapshot, indexed by what they may apply to; see `applicable_deletes`."""
 
     def __init__(
         self,

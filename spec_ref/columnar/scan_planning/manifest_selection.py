@@ -35,7 +35,7 @@ def select_manifests(
     *,
     tolerate_truncated_times: bool = False,
 ) -> list[ManifestFile]:
-    """Select the manifests of one content that counts and summaries do not rule out, as `ManifestSelection.select`.
+    """Select the manifests of one content that no count or summary rules out, as `ManifestSelection.select` does.
 
     Args:
         listed: the manifests of a snapshot, or a batch of them.
@@ -77,7 +77,7 @@ _VALUES = 3
 
 
 class SummaryStatistics:
-    """Field summaries as the counts and bounds from which the same follows (see `FileStatistics`)."""
+    """Field summaries in the form of counts and bounds, from which the same follows (see `FileStatistics`)."""
 
     def __init__(self, listed: ListColumns, spec: PartitionSpec, types: Mapping[int, Type]) -> None:
         """Read the summaries that a predicate refers to.

@@ -66,7 +66,7 @@ def plan(
     all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
 ) -> Iterator[FileScanTask]:
-    """Plan a scan, as `spec_ref.scan_planning.planner.plan`, with the same errors.
+    """Plan a scan, as `spec_ref.scan_planning.planner.plan` does, with the same errors.
 
     Args:
         metadata: the table.

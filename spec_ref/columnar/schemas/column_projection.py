@@ -15,7 +15,7 @@ from spec_ref.columnar.encodings.variant.shredding import unshred
 from spec_ref.columnar.manifests.computed_metrics import comparable_array, storage_array
 from spec_ref.columnar.schemas.arrow_columns import Array, ArrowType, arrow_field, arrow_type
 from spec_ref.core.calendar import UNITS_PER_DAY
-from spec_ref.core.errors import SpecError, error_path, spec_error
+from spec_ref.core.errors import Description, SpecError, error_path, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import (
     DATE,
@@ -94,7 +94,7 @@ def _storage_value(type_: Type, value: Any) -> Any:
 
 
 def _storage_type(type_: Type) -> ArrowType:
-    """The type without the extension of uuid, at any depth, which Arrow does not make from Python values."""
+    """Remove the extension of uuid from a type, at any depth, which Arrow does not make from Python values."""
     match type_:
         case StructType(fields):
             return pa.struct([pa.field(field.name, _storage_type(field.type)) for field in fields])
@@ -112,7 +112,7 @@ def _wrapped(type_: Type, array: Array) -> Array:
 
 
 def canonical_array(type_: Type, array: Array) -> Array:
-    """A column of a file, as a format gives it, in its Arrow type; nulls are taken anywhere.
+    """Convert a column of a file, as a format gives it, to its Arrow type; nulls are taken anywhere.
 
     Args:
         type_: the type of the column in the file.
@@ -312,7 +312,7 @@ def _with_arrow_errors(type_: Type, read: Read) -> Read:
             return read(array)
         except (pa.ArrowException, AttributeError) as error:
             message = f"the column does not hold values of {type_}: {error}"
-            raise spec_error("DFL005", message, found=str(array.type)) from error
+            raise spec_error("DFL005", message, found=Description(str(array.type))) from error
 
     return read_or_explain
 
@@ -473,7 +473,7 @@ def _promoted_dates(type_: Type, array: Array, target: ArrowType) -> Array:
     try:
         return pc.multiply_checked(days, UNITS_PER_DAY[kind(type_)]).cast(target)
     except pa.ArrowInvalid as error:
-        raise spec_error("EVO006", f"a date is outside the range of {type_}", found=str(error)) from error
+        raise spec_error("EVO006", f"a date is outside the range of {type_}", found=Description(str(error))) from error
 
 
 def _variant(array: Array, target: Any) -> Array:

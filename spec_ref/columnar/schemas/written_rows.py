@@ -25,7 +25,7 @@ from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.schemas.arrow_columns import arrow_field, arrow_type
 from spec_ref.columnar.schemas.column_projection import check_no_nulls, constant_array, list_reader, map_reader
-from spec_ref.core.errors import SpecError, error_path, spec_error
+from spec_ref.core.errors import Description, SpecError, error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import (
     UNKNOWN,
@@ -191,7 +191,7 @@ def _plain(source: ArrowType) -> ArrowType:
 
 
 def _refused(requirement: str, type_: Type, source: ArrowType) -> SpecError:
-    return spec_error(requirement, f"the Arrow type cannot hold {kind(type_)}", found=str(source))
+    return spec_error(requirement, f"the Arrow type cannot hold {kind(type_)}", found=Description(str(source)))
 
 
 def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Convert:
@@ -261,17 +261,17 @@ def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
         for start, end in pairwise(offsets.tolist()):
             check_unique_keys(type_, tuple(values[start:end]))
         return
-    codes = np.asarray(distinct(storage_array(keys)).dictionary_encode().indices).astype(np.int64)
+    codes = np.asarray(with_comparable_floats(storage_array(keys)).dictionary_encode().indices).astype(np.int64)
     pairs = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * max(len(keys), 1) + codes
     ordered = np.sort(pairs)
     if (ordered[1:] == ordered[:-1]).any():
         twice = int(ordered[1:][ordered[1:] == ordered[:-1]][0]) % len(keys)
         found = keys[int(np.flatnonzero(codes == twice)[0])]
-        raise spec_error("TYP004", "the map has a repeated key", found=str(found))
+        raise spec_error("TYP004", "the map has a repeated key", found=Description(str(found)))
 
 
-def distinct(array: Array) -> Array:
-    """Convert an array so that Arrow finds equal values as the spec does: floats by their bits, with one NaN.
+def with_comparable_floats(array: Array) -> Array:
+    """Convert an array so that Arrow finds the same values equal as the spec: floats by their bits, with one NaN.
 
     Args:
         array: an Arrow array.
@@ -290,7 +290,7 @@ def distinct(array: Array) -> Array:
 def _variant(type_: Type, source: ArrowType) -> Convert:
     names = [source.field(place).name for place in range(source.num_fields)] if pa.types.is_struct(source) else []
     if sorted(names) != ["metadata", "value"]:
-        raise spec_error("TYP006", "the variant is not a struct of metadata and value", found=str(source))
+        raise spec_error("TYP006", "the variant is not a struct of metadata and value", found=Description(str(source)))
     target = arrow_type(type_)
 
     def convert(array: Array) -> Array:
@@ -375,12 +375,14 @@ def _cast(type_: Type, array: Array, stored: Any) -> Array:
         kernels: Any = pc
         lengths = np.asarray(kernels.binary_length(array).drop_null())
         if (lengths != stored.byte_width).any():
-            found = f"{lengths[lengths != stored.byte_width][0]} bytes"
+            found = Description(f"{lengths[lengths != stored.byte_width][0]} bytes")
             raise spec_error(value_requirement(type_), f"the value is not a valid {type_}", found=found)
     try:
         made = array.cast(stored)
     except pa.ArrowInvalid as error:
-        raise spec_error(value_requirement(type_), f"the value is not a valid {type_}", found=str(error)) from error
+        raise spec_error(
+            value_requirement(type_), f"the value is not a valid {type_}", found=Description(str(error))
+        ) from error
     if pa.types.is_float32(stored) and pa.types.is_float64(array.type):
         back, before = (np.asarray(one.drop_null()) for one in (made.cast(pa.float64()), array))
         wrong = (back != before) & ~np.isnan(before)

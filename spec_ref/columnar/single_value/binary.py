@@ -20,7 +20,7 @@ from spec_ref.columnar.arrow_types import (
 )
 from spec_ref.columnar.chunks import chunk_slices
 from spec_ref.columnar.decimal128 import minimal_rows
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.types import Type, is_primitive, kind
 
 RESULT = pa.large_binary()
@@ -44,7 +44,7 @@ def binary_array(type_: Type, column: ArrowColumn) -> ArrowColumn:
             not of it.
     """
     if not is_primitive(type_) or kind(type_) == "unknown":
-        raise spec_error("SVB009", f"{kind(type_)} has no binary single-value form", found=str(type_))
+        raise spec_error("SVB009", f"{kind(type_)} has no binary single-value form", found=Description(str(type_)))
     return map_chunks(type_, column, RESULT, lambda array: _binary(type_, array))
 
 

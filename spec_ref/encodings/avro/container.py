@@ -21,7 +21,7 @@ from typing import TypeAlias
 import attrs
 import cramjam
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, abbreviated_repr, spec_error
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes
 from spec_ref.encodings.varint import TooManyBits, read_varint, unzigzag, write_varint, zigzag
 from spec_ref.encodings.zstandard import decompress_frames, zstd
@@ -115,7 +115,7 @@ class Container:
         limit = self.limits.block_bytes
         too_large = self._wrong(
             f"block {index} is too large when decompressed",
-            found=f"{block.size} bytes",
+            found=Description(f"{block.size} bytes"),
             expected=f"at most {limit} bytes",
         )
         if block.size > MAX_COMPRESSION_OVERHEAD * limit:  # before it is read
@@ -226,7 +226,7 @@ class _Frames:
         if len(self.data) < len(MAGIC) or self.take(len(MAGIC), "the magic bytes") != MAGIC:
             self.position = 0
             found = bytes(self.data[: len(MAGIC)])
-            raise self.wrong("the file is not an Avro container", found=found, expected=f"{MAGIC!r}")
+            raise self.wrong("the file is not an Avro container", found=found, expected=abbreviated_repr(MAGIC))
         metadata: dict[str, bytes] = {}
         while count := self.long("the number of metadata entries"):
             if count < 0:
@@ -256,7 +256,9 @@ class _Frames:
             self.position += size
             if data[self.position : self.position + SYNC_LENGTH] != sync:
                 found = bytes(data[self.position : self.position + SYNC_LENGTH])
-                raise self.wrong("a block does not end with the sync marker", found=found, expected=f"{sync!r}")
+                raise self.wrong(
+                    "a block does not end with the sync marker", found=found, expected=abbreviated_repr(sync)
+                )
             self.position += SYNC_LENGTH
             yield Block(count, start, size)
 

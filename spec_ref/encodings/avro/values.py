@@ -26,7 +26,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union, least_size
 from spec_ref.encodings.varint import TooManyBits, read_varint, unzigzag
 
@@ -263,7 +263,7 @@ class BlockDecoder:
             raise spec_error(
                 requirement,
                 "the block has bytes after its last object",
-                found=f"{left} bytes",
+                found=Description(f"{left} bytes"),
                 expected=f"no bytes after {count} objects",
                 path=f"/{first + count}",
             )

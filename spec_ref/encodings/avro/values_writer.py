@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import SpecError, error_path, spec_error
+from spec_ref.core.errors import Description, SpecError, error_path, spec_error
 from spec_ref.encodings.avro.container import long_bytes
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union
 from spec_ref.encodings.avro.values import DOUBLE, FLOAT
@@ -143,7 +143,7 @@ def _union_encoder(union: Union, branches: tuple[AvroType, ...]) -> Encoder:
     """Make the function that writes an optional value; Iceberg has no other unions (AVR001)."""
     inner = union.optional
     if inner is None:
-        raise spec_error("AVR001", "the union is not of null and one other type", found=str(union))
+        raise spec_error("AVR001", "the union is not of null and one other type", found=Description(str(union)))
     place = branches.index(inner)
     null, chosen = long_bytes(1 - place), long_bytes(place)
     write = encoder(inner)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import struct
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.encodings.geo.geometry import (
     MAX_DEPTH,
     MEMBER_KINDS,
@@ -91,7 +91,7 @@ class _WkbReader:
         self.order = "<"
 
     def error(self, message: str, *, expected: str | None = None) -> SpecError:
-        found = f"{len(self.data)} bytes: {self.data[:32].hex().upper()}"
+        found = Description(f"{len(self.data)} bytes: {self.data[:32].hex().upper()}")
         return spec_error("NOT010", f"WKB: {message} (at byte {self.position})", found=found, expected=expected)
 
     def need(self, size: int, what: str) -> None:

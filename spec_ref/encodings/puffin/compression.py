@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import lz4.frame
 
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import record
 from spec_ref.encodings.zstandard import zstd
 
@@ -143,7 +143,7 @@ def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement:
         if size is None:
             raise broken("the frame does not state the content size", None, "a frame with the content size present")
         if size > limit:
-            raise broken("the content is too large", f"{size} bytes", f"at most {limit} bytes")
+            raise broken("the content is too large", Description(f"{size} bytes"), f"at most {limit} bytes")
         decompressor = used.decompressor()
         parts = [decompressor.decompress(data, _step(size))]
         made = len(parts[0])
@@ -157,12 +157,12 @@ def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement:
     if made > size or (decompressor.eof and made != size):
         raise broken("the stated content size is wrong", f"{size} stated", "the size of the content")
     if not decompressor.eof:
-        raise broken("the frame is truncated", f"{made} of {size} bytes", "one whole frame")
+        raise broken("the frame is truncated", Description(f"{made} of {size} bytes"), "one whole frame")
     if decompressor.unused_data:
         raise broken("bytes follow the frame", decompressor.unused_data, "a single frame")
     return b"".join(parts)
 
 
 def _step(missing: int) -> int:
-    """The number of bytes to decompress next: one more than are missing, to see whether there are more than stated."""
+    """Return how many bytes to decompress next: one more than are missing, to notice more bytes than stated."""
     return min(_CHUNK, missing + 1)

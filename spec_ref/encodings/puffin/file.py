@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, error_path, spec_error
+from spec_ref.core.errors import Description, SpecError, abbreviated_repr, error_path, spec_error
 from spec_ref.core.records import EMPTY, evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
 from spec_ref.encodings.puffin.compression import codec, compress, decompress
@@ -202,19 +202,25 @@ def read_layout(data: bytes) -> tuple[PuffinFile, Any]:
         SpecError: PUF001 to PUF004 if the layout of the file is wrong; PUF006 if the payload is not a JSON document.
     """
     if data[:4] != MAGIC:
-        raise spec_error("PUF001", "the file does not start with the magic", found=data[:4], expected=repr(MAGIC))
+        raise spec_error(
+            "PUF001", "the file does not start with the magic", found=data[:4], expected=abbreviated_repr(MAGIC)
+        )
     if len(data) < 2 * len(MAGIC) + _TAIL.size:
-        raise spec_error("PUF002", "the file is too short for a footer", found=f"{len(data)} bytes")
+        raise spec_error("PUF002", "the file is too short for a footer", found=Description(f"{len(data)} bytes"))
     size, flags, magic = _TAIL.unpack_from(data, len(data) - _TAIL.size)
     if magic != MAGIC:
-        raise spec_error("PUF002", "the footer does not end with the magic", found=magic, expected=repr(MAGIC))
+        raise spec_error(
+            "PUF002", "the footer does not end with the magic", found=magic, expected=abbreviated_repr(MAGIC)
+        )
     start = len(data) - _TAIL.size - size
     if size < 0 or start < 2 * len(MAGIC):
         expected = f"0 to {len(data) - _TAIL.size - 2 * len(MAGIC)}"
         raise spec_error("PUF003", "the payload size exceeds the file", found=size, expected=expected)
     magic = data[start - 4 : start]
     if magic != MAGIC:
-        raise spec_error("PUF002", "the footer does not start with the magic", found=magic, expected=repr(MAGIC))
+        raise spec_error(
+            "PUF002", "the footer does not start with the magic", found=magic, expected=abbreviated_repr(MAGIC)
+        )
     document = _read_document(data[start : start + size], bool(flags & COMPRESSED_PAYLOAD))
     return PuffinFile(_NOTHING, flags, len(data) - start + len(MAGIC), data), document
 

@@ -22,7 +22,7 @@ import uuid
 from decimal import Decimal
 
 from spec_ref.core.calendar import MICROS_PER_DAY
-from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.encodings.variant.physical_types import (
     CONSTANTS,
     DECIMAL_BYTES,
@@ -105,7 +105,7 @@ def split_variant(data: bytes) -> Variant:
 
 
 def _error(what: str, message: str, position: int, data: bytes, expected: str | None = None) -> SpecError:
-    found = f"{len(data)} bytes: {data[:32].hex().upper()}"
+    found = Description(f"{len(data)} bytes: {data[:32].hex().upper()}")
     return spec_error("TYP006", f"variant {what}: {message} (at byte {position})", found=found, expected=expected)
 
 

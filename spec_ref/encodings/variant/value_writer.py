@@ -176,7 +176,7 @@ def _utf8(text: str) -> bytes:
 
 
 def _byte_count(number: int) -> int:
-    """The number of bytes that an unsigned number needs, at least 1."""
+    """Compute the number of bytes that an unsigned number needs, at least 1."""
     return (number.bit_length() + 7) // 8 or 1
 
 

@@ -84,7 +84,7 @@ class Layout:
 
     @functools.cached_property
     def footprint(self) -> int:
-        """The number of bytes of an object if all of them are zero."""
+        """The number of bytes of an object whose bytes are all zero."""
         return footprint(self.type)
 
     @functools.cached_property
@@ -226,7 +226,7 @@ def batches(parts: Iterable[DecompressedBlock], size: int = BATCH_BYTES) -> Iter
 
 
 def _chained(begins: Ints, behind: Ints, starts: Ints, ends: Ints, counts: Ints) -> bool:
-    """Whether the objects follow each other in their blocks, from the start of each block to its end."""
+    """Decide whether the objects follow each other in their blocks, from the start of each block to its end."""
     filled = counts > 0
     lasts = np.cumsum(counts)[filled] - 1
     expected = np.empty(len(begins), np.intp)

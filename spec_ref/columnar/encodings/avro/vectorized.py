@@ -48,7 +48,7 @@ MIN_VECTORIZED = 64
 
 
 def _too_few(active: int, count: int, steps: int) -> bool:
-    """Whether too few positions are still in a long list to go on; they become invalid and are decoded one by one."""
+    """Decide whether too few positions are still in a long list; they become invalid and are decoded one by one."""
     return steps >= LONG_LIST and active * MIN_VECTORIZED < max(count, steps)
 
 
@@ -376,7 +376,7 @@ def _items(item: AvroType, lazy: Collection[int]) -> Node:
 
 
 def footprint(type_: AvroType) -> int:
-    """Compute the number of bytes that a value of a type takes if all of them are zero.
+    """Compute the number of bytes of a value of a type whose bytes are all zero.
 
     Args:
         type_: the Avro type.

@@ -146,7 +146,7 @@ class FixedNode(Node):
 
 
 class EnumNode(Node):
-    """Enums: the place of a symbol each."""
+    """Enums: the index of a symbol each."""
 
     def __init__(self, symbols: tuple[str, ...]) -> None:
         self.symbols = symbols
@@ -177,7 +177,7 @@ class RecordNode(Node):
         return pos
 
     def is_entry(self, place: int) -> bool:
-        """Whether it is an entry of a map of integers, with the key at an index.
+        """Decide whether it is an entry of a map of integers, with the key at an index.
 
         Args:
             place: the index.

@@ -79,7 +79,7 @@ def _parts(array: Array) -> dict[str, Array]:
 
 
 def _needed(node: VariantValue | None) -> VariantValue:
-    """The replacement for a value that may not be missing."""
+    """Make the replacement for a value that may not be missing."""
     return NULL if node is None else node
 
 
