@@ -1,5 +1,5 @@
-// An adapter that hashes int, long and string with the Murmur3 below. It needs only the JDK, so it contains a small JSON
-// reader; use Jackson instead. README.md beside it describes what comes next.
+// An adapter that hashes int, long and string with the Murmur3 below. It needs only the JDK, so it contains a small
+// JSON reader; use Jackson instead. README.md beside it describes what comes next.
 //
 //     java Adapter.java
 
@@ -34,7 +34,7 @@ public class Adapter {
     return Integer.rotateLeft(word * 0xCC9E2D51, 15) * 0x1B873593;
   }
 
-  /** What is no text, object or list: numbers and constants keep their text. */
+  /** A value that is not a text, an object or a list: numbers and constants keep their text. */
   record Other(String text) {}
 
   /** As much of JSON as requests for hashes need. */

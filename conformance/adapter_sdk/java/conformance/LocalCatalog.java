@@ -34,7 +34,7 @@ public final class LocalCatalog extends BaseMetastoreCatalog {
     return LOCATIONS.get(table);
   }
 
-  /** Gives a table, new or known, this metadata file, whichever one it has. */
+  /** Sets the metadata file of a table, new or known. */
   public static void setMetadataFile(TableIdentifier table, String location) {
     LOCATIONS.put(table, location);
   }

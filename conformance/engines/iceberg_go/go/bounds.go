@@ -12,8 +12,8 @@ import (
 	"github.com/apache/iceberg-go/table"
 )
 
-// Bounds that the library makes of the files that it writes, and nowhere in public: those that are shortened, and those of
-// geometries. So a file of one row is written.
+// Bounds that the library computes only for files that it writes, without a public function: shortened ones, and those
+// of geometries. Therefore a file of one row is written.
 
 type truncateArgs struct {
 	Type  json.RawMessage `json:"type"`
@@ -38,7 +38,7 @@ func boundTruncate(args truncateArgs) (any, error) {
 	return exchangeForm(typ, value), err
 }
 
-// boundsOf are the bounds of a file of one row; nil for what has none.
+// boundsOf returns the bounds of a file of one row; nil if it has none.
 func boundsOf(typ iceberg.Type, value json.RawMessage, metrics string) (lower, upper []byte, err error) {
 	folder, err := os.MkdirTemp("", "iceberg-go-bounds")
 	if err != nil {
@@ -69,7 +69,7 @@ func boundsOf(typ iceberg.Type, value json.RawMessage, metrics string) (lower, u
 	return lower, upper, err
 }
 
-// pointBound is the bound of a column that has one point.
+// pointBound returns the bound of a column that has one point.
 func pointBound(typ iceberg.Type, value json.RawMessage) (any, error) {
 	lower, _, err := boundsOf(typ, value, "full")
 	if err == nil && lower == nil {
@@ -78,7 +78,7 @@ func pointBound(typ iceberg.Type, value json.RawMessage) (any, error) {
 	return upperHex(lower), err
 }
 
-// point is the well-known binary of coordinates.
+// point returns the well-known binary of coordinates.
 func point(typ iceberg.Type, raw json.RawMessage) ([]byte, error) {
 	var at struct{ X, Y, Z, M *float64 }
 	if err := json.Unmarshal(raw, &at); err != nil || at.X == nil || at.Y == nil {

@@ -20,7 +20,7 @@ import (
 type memoryCatalog struct {
 	sync.Mutex
 	folder    string
-	place     string // of the metadata file of the table as it is
+	place     string // of the current metadata file
 	keeps     bool   // whether metadata files are written
 	metadata  table.Metadata
 	commits   int
@@ -33,7 +33,7 @@ func (m *memoryCatalog) location() string {
 	return m.place
 }
 
-// next is the place of the metadata file after the present one: no writer has given a file this name.
+// next returns the place of the metadata file after the current one, a name that no file has.
 func (m *memoryCatalog) next() string {
 	version := -1
 	if _, err := fmt.Sscanf(strings.TrimPrefix(filepath.Base(m.place), "v"), "%d", &version); err != nil {
@@ -42,7 +42,7 @@ func (m *memoryCatalog) next() string {
 	return filepath.Join(m.folder, fmt.Sprintf("%05d-%s.metadata.json", version+1, uuid.New()))
 }
 
-// set makes metadata that of the table.
+// set makes metadata the current one of the table.
 func (m *memoryCatalog) set(metadata table.Metadata) error {
 	place := m.next()
 	if m.keeps {

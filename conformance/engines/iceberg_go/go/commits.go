@@ -45,7 +45,7 @@ type raceFile struct {
 	Bucket *int `json:"bucket"`
 }
 
-// value is that of a partition field of the file.
+// value returns the value of a partition field of the file.
 func (f raceFile) value(field iceberg.PartitionField) (any, error) {
 	if _, void := field.Transform.(iceberg.VoidTransform); void {
 		return nil, nil
@@ -120,7 +120,7 @@ func created(args replayArgs, serializable bool, folder string) (*memoryCatalog,
 	return catalog, catalog.set(metadata)
 }
 
-// begin takes the table of a metadata file, whose new files are written to the folder of the catalog.
+// begin loads the table of a metadata file; new files are written to the folder of the catalog.
 func (m *memoryCatalog) begin(place string, properties iceberg.Properties) error {
 	text, err := os.ReadFile(place)
 	if err != nil {
@@ -188,7 +188,7 @@ func commitReplay(args replayArgs) (any, error) {
 			err = writer.stage(step.Change)
 		default:
 			outcome := "committed"
-			if writer.commit() != nil { // whatever the library says: it did not commit
+			if writer.commit() != nil { // whatever the error is, the library did not commit
 				outcome = "conflict"
 			}
 			outcomes, err = append(outcomes, outcome), nil
@@ -225,7 +225,7 @@ func (w *raceWriter) commit() error {
 	return w.load()
 }
 
-// stage plans a change; the answer that a tag is no branch to commit to comes where it would be committed.
+// stage plans a change; that a tag is not a branch to commit to is reported at the commit.
 func (w *raceWriter) stage(asked raceChange) error {
 	err := w.plan(asked)
 	for name, ref := range w.table.Metadata().Refs() {
@@ -255,7 +255,7 @@ func (w *raceWriter) plan(asked raceChange) error {
 	}
 	switch asked.Op {
 	case "append", "fast-append":
-		if w.table.Metadata().Version() >= 3 { // other appends take row ids of the caller, which only a commit can give
+		if w.table.Metadata().Version() >= 3 { // other appends need row ids from the caller, which only a commit can assign
 			return transaction.NewRowDelta(nil).AddRows(added...).Commit(ctx)
 		}
 		return transaction.AddDataFiles(ctx, added, nil, table.WithoutDuplicateCheck(), table.WithoutAutoNameMapping())
@@ -341,7 +341,7 @@ func removeAll(transaction *table.Transaction, names []string) error {
 	return transaction.RemoveProperties(names)
 }
 
-// stageUpdate makes what catalogs and not transactions offer: of a reference nothing is asked but that it is what it was.
+// stageUpdate stages an update that only catalogs offer; its only requirement is that the reference is unchanged.
 func (w *raceWriter) stageUpdate(asked raceChange) error {
 	var update table.Update = table.NewRemoveSnapshotRefUpdate(asked.Name)
 	requirements := []table.Requirement{}
@@ -398,7 +398,7 @@ func (w *raceWriter) whereOf(raw json.RawMessage) (iceberg.BooleanExpression, er
 
 func (w *raceWriter) place(name string) string { return filepath.Join(w.catalog.folder, "data", name) }
 
-// files are data and delete files that nobody wrote: their names, partitions and counts are what is committed.
+// files returns data and delete files that nobody wrote, as commits need only their names, partitions and counts.
 func (w *raceWriter) files(asked []raceFile) ([]iceberg.DataFile, error) {
 	made := []iceberg.DataFile{}
 	for _, one := range asked {
@@ -445,7 +445,7 @@ func (w *raceWriter) files(asked []raceFile) ([]iceberg.DataFile, error) {
 				return nil, err
 			}
 			place := w.place(one.Of)
-			if len(referenced) > 0 { // a table that was there has its files elsewhere
+			if len(referenced) > 0 { // the files of an existing table are elsewhere
 				place = referenced[0].FilePath()
 			}
 			builder.ReferencedDataFile(place)
@@ -458,7 +458,7 @@ func (w *raceWriter) files(asked []raceFile) ([]iceberg.DataFile, error) {
 	return made, nil
 }
 
-// known are the files of the table as it was loaded that have the names.
+// known returns the files of the loaded table that have the names.
 func (w *raceWriter) known(branch string, names []string) ([]iceberg.DataFile, error) {
 	found := []iceberg.DataFile{}
 	snapshot := w.table.SnapshotByName(branch)
@@ -556,7 +556,7 @@ func (m *memoryCatalog) tableForm() (map[string]any, error) {
 	}, nil
 }
 
-// statistics are the numbers of the snapshots that have statistics.
+// statistics returns the numbers of the snapshots that have statistics.
 func (m *memoryCatalog) statistics() []int {
 	numbers := []int{}
 	for file := range m.metadata.Statistics() {
@@ -566,7 +566,7 @@ func (m *memoryCatalog) statistics() []int {
 	return numbers
 }
 
-// apart is how ranges of row ids stand to each other.
+// apart classifies ranges of row ids as disjoint or overlapping.
 func apart(ranges map[[2]int64]string) string {
 	sorted := [][2]int64{}
 	for one := range ranges {

@@ -37,7 +37,7 @@ type change struct {
 	Transform string          `json:"transform"`
 }
 
-// evolving is a transaction on an empty table that stands as the arguments say.
+// evolving begins a transaction on an empty table in the state that the arguments describe.
 func evolving(args evolutionArgs) (*table.Transaction, error) {
 	schema := args.Schema
 	schema["type"] = "struct"
@@ -104,7 +104,7 @@ func evolving(args evolutionArgs) (*table.Transaction, error) {
 	return table.New(table.Identifier{"db", "table"}, metadata, "metadata.json", localFiles, nil).NewTransaction(), nil
 }
 
-// highestID is the highest column id anywhere in a schema.
+// highestID returns the highest column id anywhere in a schema.
 func highestID(value any) int {
 	highest := 0
 	switch known := value.(type) {
@@ -138,7 +138,7 @@ func staged(transaction *table.Transaction) (table.Metadata, error) {
 // update is a change of a table that is staged in its transaction.
 type update interface{ Commit() error }
 
-// evolved is the metadata of a table after changes, each in an update of its own.
+// evolved returns the metadata of a table after changes, each in a separate update.
 func evolved[U update](args evolutionArgs, stage func(*table.Transaction, change) (U, error)) (table.Metadata, error) {
 	transaction, err := evolving(args)
 	if err != nil {
@@ -214,7 +214,7 @@ func schemaChange(transaction *table.Transaction, asked change) (*table.UpdateSc
 	return update.UpdateColumn(path, column), err
 }
 
-// defaultOf is a default value in the library's classes; nil for none.
+// defaultOf returns a default value in the library's classes; nil for none.
 func defaultOf(typ iceberg.Type, raw json.RawMessage) (iceberg.Literal, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -297,7 +297,7 @@ func mappingApply(args mappingArgs) (any, error) {
 	return paths(mapped.Fields(), nil), nil
 }
 
-// numbered gives columns without ids such that the library's types can have them.
+// numbered adds ids to columns without them, which the library's types require.
 func numbered(columns []map[string]any) []map[string]any {
 	next := 0
 	var placed func(any) any

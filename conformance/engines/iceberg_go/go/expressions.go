@@ -15,9 +15,9 @@ import (
 	"github.com/apache/iceberg-go/table"
 )
 
-// Operations on predicates. The library evaluates rows in public; what prunes by metrics, partitions and summaries is
-// private and shows in plans of scans: so tables of one file are made, and a file that is planned is one that might match.
-// A file all of whose rows match is one that a delete takes away without reading it.
+// Operations on predicates. The evaluation of rows is public. Pruning by metrics, partitions and summaries is private
+// and visible only in plans of scans: so tables of one file are made, and a file that is planned is one that might
+// match. A file all of whose rows match is one that a delete removes without reading it.
 
 type predicateArgs struct {
 	Schema    *iceberg.Schema            `json:"schema"`
@@ -30,7 +30,7 @@ type predicateArgs struct {
 	Summaries []summary                  `json:"summaries"`
 }
 
-// record is a row as the library takes it.
+// record converts a row to the library's form.
 type record []any
 
 func (r record) Size() int            { return len(r) }
@@ -86,7 +86,8 @@ func matched(args predicateArgs, predicate iceberg.BooleanExpression) (any, erro
 	return matches(row)
 }
 
-// planned returns whether anything is planned of a table with one manifest: of one file, or of a manifest that is not there.
+// planned returns whether a scan of a table with one manifest plans anything: its one file, or a manifest that is
+// missing.
 func planned(args predicateArgs, summaries []summary, file *fileForm) (bool, error) {
 	tasks, err := plan(args, summaries, file)
 	if file == nil && errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +105,7 @@ func plan(args predicateArgs, summaries []summary, file *fileForm) ([]table.File
 	return tasks, err
 }
 
-// withTable does something with a table of one manifest, and with the predicate.
+// withTable calls a function with a table of one manifest, and with the predicate.
 func withTable(args predicateArgs, summaries []summary, file *fileForm,
 	do func(*table.Table, iceberg.BooleanExpression) error) error {
 	predicate, err := predicateOf(args.Predicate, args.Schema)
@@ -159,7 +160,7 @@ func keep(path string, written any) (long, error) {
 	return long(len(data)), os.WriteFile(path, data, 0o600)
 }
 
-// tableOf is the metadata of a table with one snapshot.
+// tableOf returns the metadata of a table with one snapshot.
 func tableOf(args predicateArgs, list string) (table.Metadata, error) {
 	const stamp = 1515100955770
 	text, err := json.Marshal(map[string]any{
@@ -181,7 +182,7 @@ func tableOf(args predicateArgs, list string) (table.Metadata, error) {
 	return table.ParseMetadataBytes(text)
 }
 
-// fileOf is a data file with metrics and a partition.
+// fileOf returns a data file with metrics and a partition.
 func fileOf(metrics fileForm, partition map[string]json.RawMessage) *fileForm {
 	metrics.Path, metrics.Format, metrics.Size, metrics.Partition = "data.parquet", "parquet", 10, partition
 	metrics.Records = max(metrics.Records, 1)
@@ -196,7 +197,7 @@ func metricsEvaluate(args predicateArgs) (any, error) {
 	return planned(args, nil, fileOf(args.Metrics, nil))
 }
 
-// removed returns whether a delete takes a file away that cannot be read, since it is not there.
+// removed returns whether a delete removes a file that cannot be read, as it does not exist.
 func removed(args predicateArgs, file *fileForm) (bool, error) {
 	gone := false
 	err := withTable(args, nil, file, func(loaded *table.Table, predicate iceberg.BooleanExpression) error {
@@ -224,11 +225,11 @@ func projectionEvaluate(args predicateArgs) (any, error) {
 	return planned(args, nil, fileOf(fileForm{}, args.Partition))
 }
 
-// summariesEvaluate asks for a manifest that is not there: it is opened where its files might match.
+// summariesEvaluate plans a table whose manifest is missing: the library opens it if its files might match.
 func summariesEvaluate(args predicateArgs) (any, error) { return planned(args, args.Summaries, nil) }
 
-// residualEvaluate asks the residual of a task, which has none where it is the whole filter; no row of a file that is not
-// planned matches.
+// residualEvaluate returns the residual of a task, which has none if it is the whole filter; of a file that is not
+// planned no row matches.
 func residualEvaluate(args predicateArgs) (any, error) {
 	tasks, err := plan(args, nil, fileOf(fileForm{}, args.Partition))
 	if err != nil || len(tasks) == 0 {

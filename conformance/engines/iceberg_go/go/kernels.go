@@ -18,7 +18,7 @@ type valueArgs struct {
 	JSON      json.RawMessage `json:"json"`
 }
 
-// columnType is a type as the library reads it in the field of a schema.
+// columnType returns a type as the library reads it in the field of a schema.
 func columnType(raw json.RawMessage) (iceberg.Type, error) {
 	var field iceberg.NestedField
 	text := fmt.Sprintf(`{"id": 1000000000, "name": "f", "required": false, "type": %s}`, raw)
@@ -52,7 +52,7 @@ func transform(args valueArgs) (any, error) {
 	return exchangeForm(function.ResultType(source), result.Val), nil
 }
 
-// valueType is the type of a value that is converted to and from bytes.
+// valueType returns the type of a value that is converted to and from bytes.
 func valueType(raw json.RawMessage) (iceberg.Type, error) {
 	typ, err := columnType(raw)
 	if err != nil {
@@ -113,8 +113,8 @@ func toBytes(_ iceberg.Type, value iceberg.Literal) (any, error) {
 	return upperHex(data), err
 }
 
-// ofType is a literal that the library has converted to the type: those of fixed and decimal know neither length nor
-// precision by themselves.
+// ofType returns a literal that the library has converted to the type: those of fixed and decimal know neither length
+// nor precision by themselves.
 func ofType(typ iceberg.Type, raw json.RawMessage) (iceberg.Literal, error) {
 	value, err := literal(typ, raw)
 	if err != nil || value == nil {

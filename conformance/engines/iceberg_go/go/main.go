@@ -1,5 +1,5 @@
-// The adapter of iceberg-go: it reads requests of the protocol (docs/protocol.md) on standard input, one JSON line each,
-// asks the library, and writes one answer line for each on standard output.
+// The adapter of iceberg-go: it reads requests of the protocol (docs/protocol.md) on standard input, one JSON line
+// each, calls the library, and writes one answer line for each on standard output.
 package main
 
 import (
@@ -28,7 +28,7 @@ type problem struct {
 	Message string `json:"message"`
 }
 
-// unsupported is what an operation returns for what the library does not have.
+// unsupported is what an operation returns if the library lacks it.
 type unsupported string
 
 func (what unsupported) Error() string { return string(what) }
@@ -71,7 +71,7 @@ var operations = map[string]func(json.RawMessage) (any, error){
 	"dv.encode":             asked(dvEncode),
 }
 
-// asked makes an operation of a function that takes its arguments as a struct.
+// asked makes an operation from a function that takes its arguments as a struct.
 func asked[A any](work func(A) (any, error)) func(json.RawMessage) (any, error) {
 	return func(raw json.RawMessage) (any, error) {
 		var args A
@@ -82,7 +82,7 @@ func asked[A any](work func(A) (any, error)) func(json.RawMessage) (any, error) 
 	}
 }
 
-// errArguments is a fault of this program: it does not understand what it is asked.
+// errArguments is a fault of this program: it does not understand the arguments.
 var errArguments = errors.New("arguments")
 
 func answer(asked request) (reply map[string]any) {
@@ -136,7 +136,7 @@ func start() map[string]any {
 
 func main() {
 	answers := os.Stdout
-	os.Stdout = os.Stderr // what the library prints is no answer
+	os.Stdout = os.Stderr // what the library prints is not an answer
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriter(answers)
 	for {

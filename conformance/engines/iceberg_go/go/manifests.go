@@ -32,7 +32,7 @@ type manifestArgs struct {
 	Manifests        []listed                `json:"manifests"`
 }
 
-// long travels as a decimal string, or as a small number.
+// long is written as a decimal string, or as a small number.
 type long int64
 
 func (l long) MarshalJSON() ([]byte, error) { return json.Marshal(strconv.FormatInt(int64(l), 10)) }
@@ -43,7 +43,7 @@ func (l *long) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// octets travel in hexadecimal.
+// octets are written in hexadecimal.
 type octets []byte
 
 func (o octets) MarshalJSON() ([]byte, error) { return json.Marshal(upperHex(o)) }
@@ -231,7 +231,7 @@ func manifestRead(args manifestArgs) (any, error) {
 	return answer, err
 }
 
-// headerOf is what the metadata of the file says.
+// headerOf returns the metadata of the file.
 func headerOf(manifest iceberg.ManifestFile, data []byte) (any, error) {
 	reader, err := iceberg.NewManifestReader(manifest, bytes.NewReader(data))
 	if err != nil {

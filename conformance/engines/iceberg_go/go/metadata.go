@@ -16,7 +16,7 @@ type metadataArgs struct {
 	Select        []string        `json:"select"`
 }
 
-// members are those of the canonical form of a table.
+// members are the members of the canonical form of a table.
 var members = []string{
 	"format-version", "table-uuid", "location", "last-sequence-number", "last-updated-ms", "last-column-id",
 	"current-schema-id", "schemas", "default-spec-id", "partition-specs", "last-partition-id", "default-sort-order-id",
@@ -44,7 +44,8 @@ func written(metadata table.Metadata) (map[string]any, error) {
 	return form, decoder.Decode(&form)
 }
 
-// canonical is the canonical form of a table; v1 writes no sequence numbers and references, which the objects have.
+// canonical returns the canonical form of a table; v1 writes no sequence numbers and references, which the objects
+// have.
 func canonical(metadata table.Metadata) (map[string]any, error) {
 	form, err := written(metadata)
 	if err != nil {

@@ -30,7 +30,7 @@ type blobForm struct {
 	Payload    octets            `json:"payload"`
 }
 
-// maxPositions are those that an answer lists: vectors ask for no more, and listing takes memory.
+// maxPositions limits the positions that an answer lists: vectors have no more, and listing takes memory.
 const maxPositions = 1 << 22
 
 func puffinRead(args puffinArgs) (any, error) {

@@ -16,15 +16,15 @@ type retentionArgs struct {
 	Now      int64           `json:"now_ms"`
 }
 
-// How long before its time a table is made ready to expire, at least, and how often that is tried with a millisecond more,
-// as the library reads the clock.
+// How long before its time a table is prepared for expiry, at least, and how often that is tried with one millisecond
+// more, as the library reads the clock.
 const (
 	leadMs = 3
 	tries  = 100
 )
 
-// retentionExpire cannot set the clock of the machine: so it moves all times of the table such that it is the time that is
-// asked for when the library begins, and still is when it has ended.
+// retentionExpire cannot set the clock of the machine. Therefore it moves all times of the table, so that the clock
+// shows the requested time from when the library begins until it ends.
 func retentionExpire(args retentionArgs) (any, error) {
 	for lead := range int64(tries) {
 		begin := time.Now().UnixMilli() + leadMs + lead

@@ -11,9 +11,9 @@ import (
 	"github.com/apache/iceberg-go/table/compaction"
 )
 
-// Operations of scripts that the library has under other names: equality deletes, and files that are written anew.
+// Operations of scripts that the library has under other names: equality deletes, and files that are rewritten.
 
-// deleteEqual deletes the rows that equal one of some rows in columns of theirs.
+// deleteEqual deletes the rows that equal one of the given rows in the columns of these.
 func deleteEqual(ctx context.Context, loaded *table.Table, transaction *table.Transaction, names []string, rows []row) error {
 	schema := loaded.Schema()
 	chosen, ids := []iceberg.NestedField{}, []int{}
@@ -91,7 +91,7 @@ func (w *scriptWriter) rewritten(ctx context.Context, loaded *table.Table, trans
 	return unsupported("the library has no " + asked.Op)
 }
 
-// compact writes every file anew that the library's plan takes when any two files, and any delete, are reason enough.
+// compact rewrites the files of the library's plan, for which two files, or one delete, are enough.
 func compact(ctx context.Context, loaded *table.Table, transaction *table.Transaction) error {
 	config := compaction.DefaultConfig()
 	config.MinInputFiles, config.DeleteFileThreshold = 2, 1

@@ -147,7 +147,7 @@ func tableRead(args scanArgs) (any, error) {
 	return map[string]any{"rows": rows}, nil
 }
 
-// cell is the exchange form of one value of an Arrow array that stands for the type.
+// cell returns the exchange form of one value of an Arrow array that stands for the type.
 func cell(typ iceberg.Type, column arrow.Array, at int) any {
 	if column.IsNull(at) {
 		return nil
@@ -226,7 +226,7 @@ func cell(typ iceberg.Type, column arrow.Array, at int) any {
 	return fmt.Sprintf("%s %s", column.DataType(), column.ValueStr(at))
 }
 
-// structCell is an object by field id; of a variant, its two buffers.
+// structCell returns an object by field id; of a variant, its two buffers.
 func structCell(typ iceberg.Type, column *array.Struct, at int) any {
 	made := map[string]any{}
 	nested, isStruct := typ.(*iceberg.StructType)
@@ -244,7 +244,7 @@ func structCell(typ iceberg.Type, column *array.Struct, at int) any {
 	return made
 }
 
-// counts is the exchange form of what Arrow counts in units of its own.
+// counts returns the exchange form of dates and times, which Arrow counts in its units.
 func counts(typ iceberg.Type, value int64, unit arrow.TimeUnit) any {
 	have := 3 * int(unit)
 	wanted := 6

@@ -16,8 +16,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// The exchange form of values (docs/protocol.md), read and written without asking whether a value is any good: what the
-// library refuses is for the library to say. What has no form in the library at all is unsupported.
+// The exchange form of values (docs/protocol.md), read and written without validation: to refuse a value is
+// up to the library. A value without any form in the library is unsupported.
 
 const day = 86_400
 
@@ -31,7 +31,7 @@ func noForm(typ iceberg.Type) error {
 	return unsupported("the library has no form of this as " + typ.String())
 }
 
-// literal is the library's value of an exchange form; nil for null.
+// literal returns the library's value of an exchange form; nil for null.
 func literal(typ iceberg.Type, raw json.RawMessage) (iceberg.Literal, error) {
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(string(raw)))
@@ -145,7 +145,7 @@ func number(text string) int {
 	return found
 }
 
-// counted is what the digits of a second count since midnight.
+// counted returns the time since midnight in the unit of the given digits of a second.
 func counted(text string, digits int) (int64, bool) {
 	part := timeForm.FindStringSubmatch(text)
 	if part == nil || len(part[4]) > digits {
@@ -239,7 +239,7 @@ func exchangeForm(typ iceberg.Type, value any) any {
 
 func upperHex(data []byte) string { return strings.ToUpper(hex.EncodeToString(data)) }
 
-// whole is the exchange form of an integer in the type that it stands for.
+// whole returns the exchange form of an integer of a type, such as a date.
 func whole(typ iceberg.Type, value int64) any {
 	switch typ.(type) {
 	case iceberg.Int64Type:

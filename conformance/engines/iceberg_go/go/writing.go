@@ -85,7 +85,7 @@ type scriptWriter struct {
 	folder    string
 	catalog   *memoryCatalog
 	snapshots []*long
-	main      []*long // the snapshot of main after each operation, those included that were there before
+	main      []*long // the snapshot of main after each operation, earlier ones included
 	locations []string
 }
 
@@ -107,7 +107,7 @@ func (w *scriptWriter) follow(operations []json.RawMessage) (any, error) {
 	}, nil
 }
 
-// head is the snapshot that a branch has now.
+// head returns the current snapshot of a branch.
 func (w *scriptWriter) head(branch string) *long {
 	if snapshot := w.catalog.metadata.SnapshotByName(branch); snapshot != nil {
 		return pointer(&snapshot.SnapshotID, toLong)
@@ -115,7 +115,7 @@ func (w *scriptWriter) head(branch string) *long {
 	return nil
 }
 
-// mainAt is the snapshot that main had after an operation.
+// mainAt returns the snapshot that main had after an operation.
 func (w *scriptWriter) mainAt(place int) (*long, error) {
 	if place < 0 || place >= len(w.main) || w.main[place] == nil {
 		return nil, fmt.Errorf("main had no snapshot after operation %d", place)
@@ -231,8 +231,8 @@ type altering interface {
 	Commit() error
 }
 
-// alter commits all changes of a schema or spec at once. Each finds what the earlier ones made, so each is an update of
-// its own; a transaction commits one only, as it would also require the schemas in between of the table.
+// alter commits all changes of a schema or spec at once. Each builds on the earlier ones, so each is a separate
+// update. A transaction can commit only one, as it would also require that the table has the schemas in between.
 func (w *scriptWriter) alter(ctx context.Context, transaction *table.Transaction, asked scripted) error {
 	updates, required := []table.Update{}, []table.Requirement{}
 	for _, raw := range asked.Changes {
@@ -357,7 +357,7 @@ func orderOf(schema *iceberg.Schema, fields []scriptedField) (table.SortOrder, e
 	return table.NewSortOrder(1, made)
 }
 
-// recordsOf are rows as the library takes them.
+// recordsOf returns rows in the library's form.
 func recordsOf(schema *iceberg.Schema, rows []row) (array.RecordReader, error) {
 	arrowSchema, err := table.SchemaToArrowSchema(schema, nil, true, false)
 	if err != nil {

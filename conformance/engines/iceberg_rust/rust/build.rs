@@ -1,4 +1,4 @@
-//! Tells the program which release of the library it is built with: the one that Cargo.lock pins.
+//! Gives the program the release of the library that it is built with, which Cargo.lock pins.
 
 use std::fs;
 

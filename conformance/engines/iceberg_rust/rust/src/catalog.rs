@@ -29,7 +29,7 @@ struct State {
     snapshots: Vec<i64>,
     /// The references that were made, with their types: metadata of v1 does not write them.
     refs: BTreeMap<String, String>,
-    /// When the last commit came, in milliseconds.
+    /// The time of the last commit, in milliseconds.
     committed_ms: i64,
 }
 
@@ -92,12 +92,12 @@ impl OneTable {
         self.state().committed_ms
     }
 
-    /// The metadata file of the table as it is.
+    /// The current metadata file of the table.
     pub fn location(&self) -> Result<String> {
         self.table().metadata_location_result().map(str::to_string)
     }
 
-    /// Write the metadata file of a state of the table, where they are kept.
+    /// Write the metadata file of a state of the table, if files are kept.
     async fn keep(&self, table: &Table) -> Result<()> {
         if !self.keeps {
             return Ok(());
@@ -106,7 +106,7 @@ impl OneTable {
         table.metadata().write_to(table.file_io(), &location).await
     }
 
-    /// What catalogs change at the request of callers: transactions have neither references nor partition specs.
+    /// A change that callers request of a catalog, as transactions support neither references nor partition specs.
     pub fn change(&self, requirement: Option<TableRequirement>, updates: Vec<TableUpdate>) -> Result<()> {
         let mut state = self.state();
         let before = state.table.clone();

@@ -48,7 +48,7 @@ fn created(version: &Value, by: &str) -> Result<OneTable, Refusal> {
     Ok(OneTable::new(metadata::parsed(&document)?, FileIO::new_with_memory())?)
 }
 
-/// The table of a metadata file, beside which are its manifests and lists. All of them are read into memory, to where new
+/// The table of a metadata file, with its manifests and lists beside it. All of them are read into memory, where new
 /// files are written too.
 fn given(place: &str) -> Result<OneTable, Refusal> {
     let files = FileIO::new_with_memory();
@@ -83,7 +83,7 @@ pub fn replay(args: &Value) -> Answer {
             Some("stage") => writers.entry(name).or_insert_with(|| Writer::load(&catalog)).stage(&step["change"])?,
             _ => {
                 let writer = writers.entry(name).or_insert_with(|| Writer::load(&catalog));
-                // Whatever the library says: it did not commit.
+                // Whatever the error is, the library did not commit.
                 outcomes.push(if writer.commit().is_ok() { "committed" } else { "conflict" });
             }
         }
@@ -91,7 +91,7 @@ pub fn replay(args: &Value) -> Answer {
     Ok(json!({"outcomes": outcomes, "table": table_form(&catalog)?}))
 }
 
-/// What a writer has planned on the table that it loaded.
+/// The change that a writer has planned on the table that it loaded.
 enum Planned {
     Nothing,
     Transaction(Box<Transaction>),
@@ -174,7 +174,7 @@ impl<'a> Writer<'a> {
         Ok(Planned::Reference(requirement, TableUpdate::SetSnapshotRef { ref_name: name, reference }))
     }
 
-    /// Data files that nobody wrote: their names, partitions and counts are what is committed.
+    /// Data files that nobody wrote, as commits need only their names, partitions and counts.
     fn files(&self, change: &Value) -> Result<Vec<DataFile>, Refusal> {
         let metadata = self.table.metadata();
         let partition = metadata.default_partition_type().clone();
@@ -199,7 +199,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A transaction with a change that races and scripts describe alike: properties, the format version or expiry.
+/// A transaction with a change that races and scripts have in common: properties, the format version or expiry.
 pub fn changed(transaction: Transaction, change: &Value, version: &Value) -> Result<Transaction, Refusal> {
     Ok(match change["op"].as_str().unwrap_or("") {
         "properties" => {
@@ -285,7 +285,7 @@ fn table_form(catalog: &OneTable) -> Answer {
     }))
 }
 
-/// How the ranges of row ids of manifests stand to each other.
+/// Classify the ranges of row ids of manifests as disjoint or overlapping.
 fn row_ids(ranges: &BTreeMap<String, (u64, u64)>, missing: bool) -> &'static str {
     let mut sorted: Vec<_> = ranges.values().collect();
     sorted.sort();

@@ -11,7 +11,7 @@ use crate::catalog::{OneTable, now_ms};
 use crate::kernels::{column_type, known_types};
 use crate::{Answer, Refusal, metadata, unsupported};
 
-/// An empty table that stands as the arguments say.
+/// An empty table in the state that the arguments describe.
 fn evolving(args: &Value) -> Result<OneTable, Refusal> {
     known_types(&args["schema"])?;
     known_types(&args["changes"])?;
@@ -131,8 +131,8 @@ fn default_of(json: &Value, kind: &Type) -> Result<Option<Literal>, Refusal> {
     if json.is_null() { Ok(None) } else { Ok(Literal::try_from_json(json.clone(), kind)?) }
 }
 
-/// The fields of the default spec, edited as a caller does: metadata takes whole specs, gives fields their ids, and finds
-/// those again that it had.
+/// The fields of the default spec, edited as a caller does: metadata takes whole specs, gives fields their ids, and
+/// finds those again that it had.
 pub fn spec(args: &Value) -> Answer {
     let catalog = evolving(args)?;
     let before = catalog.table().metadata().clone();
@@ -186,13 +186,13 @@ pub fn edit(fields: &mut Vec<Value>, change: &Value, first_version: bool) -> Res
 
 // Retention
 
-/// How long before its time a table is made ready to expire, at least, and how often that is tried with a millisecond
+/// How long before its time a table is prepared for expiry, at least, and how often that is tried with a millisecond
 /// more, as a commit reads the clock.
 const LEAD_MS: i64 = 5;
 const TRIES: i64 = 100;
 
-/// The clock of the machine cannot be set, so all times of the table are moved such that it is the time that is asked
-/// for when the commit begins, and still is when the catalog is asked to change the table.
+/// The clock of the machine cannot be set. Therefore all times of the table are moved, so that the clock shows the
+/// requested time from when the commit begins until the catalog changes the table.
 pub fn expire(args: &Value) -> Answer {
     let asked = args["now_ms"].as_i64().ok_or_else(|| Refusal::Arguments("no time".into()))?;
     known_types(&args["metadata"]["schemas"])?;
@@ -206,7 +206,7 @@ pub fn expire(args: &Value) -> Answer {
         while now_ms() < begin {}
         let ended = block_on(transaction.commit(&catalog as &dyn Catalog));
         if [0, begin].contains(&catalog.committed_ms()) {
-            ended?; // a commit that does not come to the catalog was refused
+            ended?; // a commit that does not reach the catalog was refused
             return remaining(&catalog, &args["metadata"]);
         }
     }

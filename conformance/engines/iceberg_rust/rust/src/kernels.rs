@@ -19,7 +19,7 @@ pub fn column_type(json: &Value) -> Result<Type, Refusal> {
     Ok(*field.field_type)
 }
 
-/// Says of JSON with a type that the library does not have that it has no such type.
+/// Report a type in JSON that the library does not have as unsupported.
 pub fn known_types(json: &Value) -> Result<(), Refusal> {
     const MISSING: &[&str] = &["unknown", "variant", "geometry", "geography"];
     match json {

@@ -1,5 +1,5 @@
 //! The adapter of iceberg-rust: it reads requests of the protocol (docs/protocol.md) on standard input, one JSON line
-//! each, asks the library, and writes one answer line for each on standard output.
+//! each, calls the library, and writes one answer line for each on standard output.
 
 mod catalog;
 mod commits;
@@ -21,17 +21,17 @@ use iceberg::ErrorKind;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// What an operation answers when it does not answer a value.
+/// The answer of an operation that returns no value.
 pub enum Refusal {
     Invalid(String),
     Unsupported(String),
-    /// A fault of this program: it does not understand what it is asked.
+    /// A fault of this program: it does not understand the arguments.
     Arguments(String),
 }
 
 pub type Answer = Result<Value, Refusal>;
 
-/// What the library says of the snapshots of v1 that it does not have; other kinds of errors say so by their kind.
+/// The message of the library for snapshots of v1 that it does not support; other errors show it by their kind.
 const UNSUPPORTED: &str = "Unsupported v1 snapshot";
 
 impl From<iceberg::Error> for Refusal {
@@ -59,7 +59,7 @@ fn refused(message: String) -> Refusal {
     if message.contains(UNSUPPORTED) { Refusal::Unsupported(message) } else { Refusal::Invalid(message) }
 }
 
-/// Says that the library does not have something.
+/// Report that the library lacks something.
 pub fn unsupported<T>(what: impl ToString) -> Result<T, Refusal> {
     Err(Refusal::Unsupported(what.to_string()))
 }

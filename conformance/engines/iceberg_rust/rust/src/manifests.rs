@@ -112,7 +112,7 @@ fn bounds(values: &HashMap<i32, Datum>) -> Answer {
     values.iter().map(|(id, bound)| Ok((id.to_string(), json!(hex(&bound.to_bytes()?))))).collect()
 }
 
-/// The version of a manifest list by the columns that its schema has; a reader knows it of its table.
+/// The version of a manifest list by the columns that its schema has; a reader knows it from the table.
 fn version_of(data: &[u8]) -> FormatVersion {
     let has = |column: &str| data.windows(column.len()).any(|window| window == column.as_bytes());
     if has("first_row_id") {

@@ -1,5 +1,5 @@
-//! Operations on predicates. The library's evaluators are private and show in plans of scans: so tables of one file are
-//! made in memory, and a file that is planned is one whose metrics, partition or manifest might match.
+//! Operations on predicates. The library's evaluators are private and visible only in plans of scans: so tables of one
+//! file are made in memory, and a file that is planned is one whose metrics, partition or manifest might match.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ enum Filter<'a> {
     Made(Predicate),
 }
 
-/// What is planned of a table with one manifest: with one file, or (without) of a manifest that is not there.
+/// The plan of a table with one manifest, which has one file or, without a file, is missing.
 struct Planned<'a> {
     schema: &'a Value,
     filter: Filter<'a>,
@@ -100,7 +100,7 @@ impl Planned<'_> {
     }
 }
 
-/// What cannot be asked, since the file that asks it is not written: that is the business of other operations.
+/// An answer for tables that cannot be written here, whose files other operations test.
 fn unwritten(refusal: Refusal) -> Refusal {
     match refusal {
         Refusal::Invalid(why) => Refusal::Unsupported(format!("the library does not write the manifest: {why}")),
@@ -134,7 +134,7 @@ fn of(args: &Value, spec: Value, summaries: Value, file: Option<Value>) -> Plann
     Planned { schema: &args["schema"], filter: Filter::Form(&args["predicate"]), spec, summaries, file }
 }
 
-/// By the partition of a file; strictly, by the projection of the transform, asked about the partition as a row.
+/// By the partition of a file; strictly, by the projection of the transform, evaluated on the partition as a row.
 pub fn evaluate_projection(args: &Value) -> Answer {
     if args["kind"] == "inclusive" {
         let (spec, file) = (args["spec"].clone(), file_of(&Value::Null, &args["partition"]));
@@ -160,7 +160,7 @@ pub fn evaluate_projection(args: &Value) -> Answer {
     as_partition(&json!({"fields": [serde_json::to_value(result)?]}), Filter::Made(projected), &row)
 }
 
-/// By the summaries of a manifest, which is not there: it is asked for where its files might match.
+/// By the summaries of a manifest, which is missing: the library opens it if its files might match.
 pub fn evaluate_summaries(args: &Value) -> Answer {
     Ok(json!(of(args, args["spec"].clone(), args["summaries"].clone(), None).matches()?))
 }

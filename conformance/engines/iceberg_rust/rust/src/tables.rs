@@ -269,7 +269,7 @@ fn struct_cell(kind: Option<&Type>, column: &StructArray, at: usize) -> Value {
     Value::Object(made)
 }
 
-/// The exchange form of what Arrow counts in digits of a second of its own.
+/// The exchange form of dates and times, which Arrow counts in its units.
 fn counted(kind: &PrimitiveType, value: i64, have: u32) -> Value {
     let wanted = match kind {
         PrimitiveType::TimestampNs | PrimitiveType::TimestamptzNs => 9,

@@ -1,5 +1,5 @@
-//! The exchange form of values (docs/protocol.md), read and written without asking whether a value is any good: what the
-//! library refuses is for the library to say. What has no form in the library at all is unsupported.
+//! The exchange form of values (docs/protocol.md), read and written without validation: to refuse a value is
+//! up to the library. A value without any form in the library is unsupported.
 
 use iceberg::spec::{Datum, Literal, PrimitiveLiteral, PrimitiveType, Type};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub fn datum(kind: &PrimitiveType, value: &Value) -> Result<Datum, Refusal> {
         #[allow(unreachable_patterns)]
         other => return unsupported(format!("the library has no values of {other}")),
     };
-    // Literals of fixed know no length by themselves: the library converts them to the type.
+    // Literals of fixed have no length by themselves: the library converts them to the type.
     Ok(found.ok_or_else(no_form)?.to(&Type::Primitive(kind.clone()))?)
 }
 
@@ -105,7 +105,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (era * 400 + year + i64::from(month <= 2), month, day)
 }
 
-/// What the digits of a second count since midnight.
+/// The time since midnight in the unit of the given digits of a second.
 fn counted(text: &str, places: u32) -> Option<i64> {
     let (clock, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let parts: Vec<&str> = clock.split(':').collect();
@@ -163,7 +163,7 @@ pub fn told_literal(kind: &Type, value: &Literal) -> Value {
     }
 }
 
-/// The exchange form of an integer in the type that it stands for.
+/// The exchange form of an integer of a type, such as a date.
 pub fn integer(kind: &PrimitiveType, value: i64) -> Value {
     match kind {
         PrimitiveType::Long => json!(value.to_string()),

@@ -50,7 +50,7 @@ pub fn change(args: &Value) -> Answer {
     let location = args["table"].as_str().unwrap_or("");
     let text = std::fs::read(location.strip_prefix("file://").unwrap_or(location)).unwrap_or_default();
     if let Ok(document) = serde_json::from_slice::<Value>(&text) {
-        known_types(&document["schemas"])?; // where it has not a type, the library cannot load the table
+        known_types(&document["schemas"])?; // the library cannot load a table with a type that it lacks
     }
     let catalog = OneTable::open(location)?;
     let id = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
@@ -59,10 +59,10 @@ pub fn change(args: &Value) -> Answer {
     Steps { snapshots: vec![], main, locations: vec![] }.follow(&catalog, operations)
 }
 
-/// What is known of the operations that were done.
+/// The operations that were done.
 struct Steps {
     snapshots: Vec<Option<i64>>,
-    /// The snapshot of main after each, those included that were there before.
+    /// The snapshot of main after each operation, earlier ones included.
     main: Vec<Option<i64>>,
     locations: Vec<String>,
 }
@@ -134,8 +134,8 @@ fn perform(catalog: &OneTable, operation: &Value, main: &[Option<i64>]) -> Resul
         "alter-schema" => {
             let changes = operation["changes"].as_array().into_iter().flatten();
             let changes: Vec<&Value> = changes.collect();
-            // A transaction takes one change, as it would also require the schemas in between of the table. So all are
-            // tried on a copy first: if one is refused, none is made.
+            // A transaction takes one change, as it would also require that the table has the schemas in between. So
+            // all are tried on a copy first: if one is refused, none is made.
             let copy = OneTable::new(table.metadata().clone(), FileIO::new_with_memory())?;
             return [&copy, catalog].into_iter().try_for_each(|on| {
                 changes.iter().try_for_each(|change| {

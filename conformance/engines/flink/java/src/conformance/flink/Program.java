@@ -54,10 +54,10 @@ import org.apache.iceberg.flink.sink.FlinkSink;
 /**
  * Flink for the adapter: it reads requests on standard input, one JSON line each, and answers each with a line.
  *
- * <p>A request has {@code table}, a name, and may have {@code metadata}, the metadata file that the table is to have, and
- * {@code statements} and then a {@code sink}, rows for the sink of the connector. The answer has the {@code rows} of the
- * last statement, and {@code metadata}, the file that the table has then; or {@code thrown}, what the exception and its
- * causes say. Arguments are the processes that it is to end with.
+ * <p>A request has {@code table}, a name, and may have {@code metadata}, the metadata file that the table is to have,
+ * and {@code statements} and then a {@code sink}, rows for the sink of the connector. The answer has the {@code rows}
+ * of the last statement, and {@code metadata}, the file that the table has then; or {@code thrown}, the messages of
+ * the exception and its causes. The arguments are processes: the program ends when one of them does.
  */
 public final class Program {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -74,7 +74,7 @@ public final class Program {
     cluster.set(RestOptions.BIND_PORT, "0");
     cluster.set(RestOptions.BIND_ADDRESS, LOOPBACK);
     cluster.set(RestOptions.ADDRESS, LOOPBACK);
-    cluster.set(TaskManagerOptions.HOST, LOOPBACK); // or the name of the machine is looked up, which may take long
+    cluster.set(TaskManagerOptions.HOST, LOOPBACK); // otherwise the name of the machine is looked up, which may take long
     cluster.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(32));
     cluster.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(32));
     MiniCluster started =
@@ -139,7 +139,7 @@ public final class Program {
    * Let the connector's sink write rows that replace those with their key, or delete them.
    *
    * <p>In its upsert mode, equality deletes have the key columns alone. Otherwise they have all columns of the deleted
-   * rows, which scripts do not say.
+   * rows, which scripts do not have.
    */
   private void write(TableIdentifier table, JsonNode asked) throws Exception {
     RowKind kind = asked.get("kind").textValue().equals("UPSERT") ? RowKind.INSERT : RowKind.DELETE;
@@ -167,12 +167,12 @@ public final class Program {
     return row;
   }
 
-  /** Whether a statement changed rows: it has the job's end awaited, and its only row says nothing. */
+  /** Whether a statement changed rows: then the end of the job is awaited, and the only row of the result is ignored. */
   private static boolean changes(TableResult result) {
     return result.getResolvedSchema().getColumnNames().get(0).startsWith("c.d.");
   }
 
-  /** What a value of a row is in JSON; the adapter knows its type. */
+  /** A value of a row in JSON; the adapter knows its type. */
   private static JsonNode json(Object value) {
     if (value == null) {
       return NODES.nullNode();

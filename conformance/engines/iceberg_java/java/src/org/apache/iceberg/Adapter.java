@@ -20,12 +20,13 @@ import org.apache.iceberg.exceptions.ValidationException;
 
 /**
  * The adapter of Iceberg's Java library: it reads requests of the protocol (docs/protocol.md) on standard input,
- * one JSON line each, asks the library, and writes one answer line for each on standard output.
+ * one JSON line each, calls the library, and writes one answer line for each on standard output.
  *
- * <p>The program lives in packages of the library, for what it does not make public but the spec has words for.
+ * <p>The program lives in packages of the library, for functions that the spec defines and the library does not make
+ * public.
  */
 public final class Adapter {
-  /** Requests may be long and deep: what is too deep is for the library to say. */
+  /** Requests may be long and deep: the library decides what is too deep. */
   static final ObjectMapper JSON =
       new ObjectMapper(
           JsonFactory.builder()
@@ -40,7 +41,7 @@ public final class Adapter {
 
   private static final int MAX_MESSAGE = 2000;
 
-  /** Exceptions, with what extends them, that say that the input was refused. */
+  /** Exceptions that mean that the input was refused, and their subclasses. */
   private static final List<Class<? extends Throwable>> REFUSALS =
       List.of(
           IllegalArgumentException.class,
@@ -56,29 +57,29 @@ public final class Adapter {
           org.apache.iceberg.shaded.org.apache.orc.FileFormatException.class,
           java.util.zip.DataFormatException.class);
 
-  /** Ends of the names of other classes that refuse: they are not public, or of a library in the library. */
+  /** Ends of the names of other exceptions that mean a refusal: they are not public, or are of a bundled library. */
   private static final List<String> REFUSING_NAMES = List.of("InvalidRoaringFormat", "MalformedInputException");
 
-  /** Beginnings of what exceptions say that have no class of their own. */
+  /** Beginnings of the messages of refusals whose exceptions have no separate class. */
   private static final List<String> REFUSING_WORDS =
       List.of(
           "java.lang.NullPointerException: Cannot create expression literal from null",
           "java.lang.RuntimeException: GCM tag check failed",
           "java.lang.RuntimeException: file:"); // "... is not a Parquet file"
 
-  /** One operation: from the arguments of a request to what is answered. */
+  /** One operation: from the arguments of a request to the answer. */
   interface Operation {
     JsonNode answer(JsonNode args) throws Exception;
   }
 
-  /** What was refused, as the message says. */
+  /** The input was refused, for the reason in the message. */
   static final class Refused extends RuntimeException {
     Refused(String message) {
       super(message);
     }
   }
 
-  /** What the library does not have. */
+  /** The library does not support the request. */
   static final class Unsupported extends UnsupportedOperationException {
     Unsupported(String what) {
       super(what);
@@ -146,7 +147,7 @@ public final class Adapter {
 
   public static void main(String[] unused) throws IOException {
     OutputStream answers = new BufferedOutputStream(System.out, 1 << 16);
-    System.setOut(System.err); // what the library prints is no answer
+    System.setOut(System.err); // what the library prints is not an answer
     Adapter adapter = new Adapter();
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {

@@ -28,15 +28,15 @@ import org.apache.iceberg.shaded.org.apache.parquet.shaded.com.fasterxml.jackson
 import org.apache.iceberg.types.Types;
 
 /**
- * Races of commits: handles on one table of the library's catalog in memory, which checks and swaps for all. What a log
- * says is in the README of the family of operations.
+ * Races of commits: handles on one table of the library's catalog in memory, which checks and swaps for all. The README
+ * of the family of operations describes logs.
  */
 final class CommitOperations {
-  /** What a table is made with: attempts that follow each other at once. */
+  /** The properties of a new table: attempts follow each other at once. */
   private static final Map<String, String> PROPERTIES =
       Map.of("commit.retry.num-retries", "4", "commit.retry.min-wait-ms", "1", "commit.retry.max-wait-ms", "2");
 
-  /** What the names of the properties begin with that an answer has. */
+  /** The beginning of the names of the properties that an answer has. */
   private static final String PREFIX = "race.";
 
   private static final Namespace NAMESPACE = Namespace.of("races");
@@ -51,7 +51,7 @@ final class CommitOperations {
     operations.put("commit.replay", CommitOperations::replay);
   }
 
-  /** The library did not commit a change, because of what others committed. */
+  /** The library did not commit a change, because of concurrent commits. */
   private static final class Conflict extends RuntimeException {
     Conflict(Throwable cause) {
       super(cause);
@@ -112,7 +112,7 @@ final class CommitOperations {
     }
   }
 
-  /** Makes a table of a metadata file, with what is beside it; the files of the catalog are in memory. */
+  /** Makes a table from a metadata file and the files beside it; the files of the catalog are in memory. */
   private static void register(TableIdentifier name, Path metadataFile) throws IOException {
     InMemoryFileIO files = new InMemoryFileIO();
     try (Stream<Path> beside = Files.list(metadataFile.getParent())) {
@@ -235,7 +235,7 @@ final class CommitOperations {
     return file.location().substring(file.location().lastIndexOf('/') + 1);
   }
 
-  /** How the row ids of data files stand to each other: none, disjoint, overlapping or missing. */
+  /** Classifies the row ids of data files: none, disjoint, overlapping or missing. */
   private static final class RowIds {
     private final TreeMap<Long, Long> ends = new TreeMap<>(); // by first id
     private final Map<Long, String> paths = new HashMap<>(); // of the file that has a range
@@ -452,7 +452,7 @@ final class CommitOperations {
       return change.has("branch") ? update.toBranch(change.get("branch").asText()) : update;
     }
 
-    /** The snapshot that a change begins with, for validation; null where its branch has none. */
+    /** The snapshot that a change begins with, for validation; null if its branch has none. */
     private Long startOf(JsonNode change) {
       SnapshotRef ref = table.refs().get(change.path("branch").asText("main"));
       return ref == null ? null : (Long) ref.snapshotId();

@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import org.apache.iceberg.util.ByteBuffers;
 
 /**
- * The exchange form of values (docs/protocol.md), read and written without asking whether a value is any good: what the
- * library refuses is for the library to say. What has no form in the library at all is unsupported.
+ * The exchange form of values (docs/protocol.md), read and written without validation: to refuse a value is
+ * up to the library. A value without any form in the library is unsupported.
  */
 final class ExchangeForm {
   private static final Pattern INTEGER = Pattern.compile("-?[0-9]{1,40}");
@@ -71,7 +71,7 @@ final class ExchangeForm {
     try {
       value = readPresent(kind, json);
     } catch (IllegalArgumentException | ArithmeticException | DateTimeException refusal) {
-      // thrown below, as for what has no form
+      // thrown below, as for values without a form
     }
     if (value == null) {
       throw new Adapter.Unsupported("the library has no form of this as " + kind);
@@ -138,7 +138,7 @@ final class ExchangeForm {
     return found;
   }
 
-  /** Seconds, or what {@code digits} digits of them count, since midnight. */
+  /** The time since midnight in seconds, or in the unit of {@code digits} digits of a second. */
   private static BigInteger count(String text, int digits) {
     Matcher part = matched(TIME, text);
     long hour = Long.parseLong(part.group(1));

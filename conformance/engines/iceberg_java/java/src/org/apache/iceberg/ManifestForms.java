@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.apache.iceberg.types.Types;
 
-/** What manifests and manifest lists say, in the names of the spec's tables: 64-bit numbers are texts. */
+/** The content of manifests and manifest lists, with the names of the spec's tables: 64-bit numbers are texts. */
 final class ManifestForms {
   private ManifestForms() {}
 

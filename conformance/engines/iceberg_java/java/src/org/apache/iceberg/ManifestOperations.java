@@ -244,7 +244,7 @@ final class ManifestOperations {
     return builder.build();
   }
 
-  /** An order with the id that a file names; the builders take nothing else of it. */
+  /** A sort order with the id that a file names, the only part that the builders use. */
   private static SortOrder orderOf(JsonNode form, Schema schema) {
     String column = schema.columns().get(0).name();
     return SortOrder.builderFor(schema).withOrderId(form.get("sort_order_id").intValue()).asc(column).build();
@@ -269,7 +269,7 @@ final class ManifestOperations {
     return data;
   }
 
-  /** What is null in a manifest of the commit is assigned by the writer. */
+  /** The writer assigns the values that are null in a manifest of the commit. */
   private static JsonNode writeList(JsonNode args) throws IOException {
     InMemoryOutputFile output = new InMemoryOutputFile("memory:/l.avro");
     ManifestListWriter writer =

@@ -26,7 +26,7 @@ final class MetadataOperations {
   private static final String PLACE = "s3://b/wh/data.db/table/metadata/v1.metadata.json";
   private static final int NO_PARTITION_FIELDS = 999;
 
-  /** The members of metadata that are not of the canonical form: older ones, which say what others say. */
+  /** The members of metadata outside of the canonical form: older ones, which repeat others. */
   private static final List<String> OLDER_MEMBERS = List.of("schema", "partition-spec");
 
   private MetadataOperations() {}
@@ -58,7 +58,7 @@ final class MetadataOperations {
     return (ObjectNode) Adapter.JSON.readTree(TableMetadataParser.toJson(metadata));
   }
 
-  /** What is written; v1 writes no sequence numbers, which the objects have. */
+  /** The written form; that of v1 has no sequence numbers, which the objects have. */
   private static ObjectNode canonical(TableMetadata metadata) throws IOException {
     ObjectNode form = written(metadata).remove(OLDER_MEMBERS);
     form.put("last-sequence-number", Long.toString(metadata.lastSequenceNumber()));
@@ -81,7 +81,7 @@ final class MetadataOperations {
     return form.retain(names);
   }
 
-  /** Metadata of an empty table that stands as the arguments of an evolution say. */
+  /** Metadata of an empty table in the state that the arguments of an evolution describe. */
   private static ObjectNode tableOf(JsonNode args) {
     int version = args.get("format_version").intValue();
     ObjectNode schema = args.get("schema").deepCopy();
@@ -146,7 +146,7 @@ final class MetadataOperations {
     return found;
   }
 
-  /** What an update asks for the table: the metadata in a file of memory, as nothing is committed. */
+  /** The operations of a table for an update: its metadata is in memory, as nothing is committed. */
   private static TableOperations operationsOf(String metadata) {
     InMemoryFileIO io = new InMemoryFileIO();
     io.addFile(PLACE, metadata.getBytes(StandardCharsets.UTF_8));

@@ -9,11 +9,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Predicates in the older JSON form, which the library reads: a column, or a transform of one, against constants. What
- * the current form says in those terms is rewritten; what is in neither form stays as it is, for the library to refuse.
+ * Predicates in the older JSON form, which the library reads: a column, or a transform of one, against constants. A
+ * predicate in the current form is rewritten if the older form can express it; any other stays, for the library to
+ * refuse.
  */
 final class OlderForm {
-  /** The comparison that says the same with its sides exchanged. */
+  /** The equivalent comparison with its sides exchanged. */
   private static final Map<String, String> MIRRORED =
       Map.of("lt", "gt", "lt-eq", "gt-eq", "gt", "lt", "gt-eq", "lt-eq", "eq", "eq", "not-eq", "not-eq");
 

@@ -140,7 +140,7 @@ final class PredicateOperations {
     return BooleanNode.valueOf(ManifestEvaluator.forRowFilter(predicate, spec, CASE_SENSITIVE).eval(manifest));
   }
 
-  /** A summary, filled by position as the reader of manifest lists fills it: its constructors want a NaN flag. */
+  /** A summary, filled by position as the reader of manifest lists fills it: its constructors require a NaN flag. */
   private static ManifestFile.PartitionFieldSummary summaryOf(JsonNode given) {
     GenericPartitionFieldSummary summary = new GenericPartitionFieldSummary();
     summary.put(0, ExchangeForm.read("boolean", given.get("contains_null")));

@@ -24,7 +24,7 @@ import org.apache.iceberg.puffin.PuffinWriter;
 
 /** Operations on Puffin files, which are in memory, and on deletion vectors. */
 final class PuffinOperations {
-  /** Positions that are listed: vectors ask for no more, and listing takes memory. */
+  /** The maximum number of listed positions: vectors have no more, and listing takes memory. */
   private static final long MAX_POSITIONS = 1 << 22;
 
   private static final Pattern OTHER_CARDINALITY = Pattern.compile("Invalid cardinality: ([0-9]+), expected 0$");
@@ -86,8 +86,8 @@ final class PuffinOperations {
   }
 
   /**
-   * {@code PositionDeleteIndex.deserialize} compares the cardinality with the one in a manifest. No manifest is asked
-   * about, so the file is described with the one that the library itself finds, which the first refusal names.
+   * {@code PositionDeleteIndex.deserialize} compares the cardinality with the one in a manifest. There is no
+   * manifest, so the file is described with the cardinality that the library finds, which the first refusal names.
    */
   private static JsonNode decode(JsonNode args) {
     byte[] data = ExchangeForm.bytes(args.get("bytes"));
@@ -104,7 +104,7 @@ final class PuffinOperations {
     if (index.cardinality() > MAX_POSITIONS) {
       throw new Adapter.Unsupported(index.cardinality() + " positions are too many to list");
     }
-    List<long[]> ranges = new ArrayList<>(); // in the order they come: disorder and repetitions show
+    List<long[]> ranges = new ArrayList<>(); // in the given order, so that disorder and repetitions stay visible
     index.forEach(position -> extend(ranges, position));
     ObjectNode form = Adapter.JSON.createObjectNode();
     form.put("cardinality", Long.toString(index.cardinality()));

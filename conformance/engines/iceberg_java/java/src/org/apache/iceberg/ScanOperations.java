@@ -55,7 +55,7 @@ final class ScanOperations {
     return new BaseTable(new StaticTableOperations(location, io), "table");
   }
 
-  /** A scan of what a request asks for: a branch or tag, a point in time, a snapshot, or the current snapshot. */
+  /** A scan of the requested state: a branch or tag, a point in time, a snapshot, or the current snapshot. */
   private static TableScan scanOf(Table table, JsonNode args) {
     if (args.has("ref")) {
       String ref = args.get("ref").textValue();
@@ -99,7 +99,7 @@ final class ScanOperations {
     return answer;
   }
 
-  /** Whether the Commons Lang beside Spark has what the library reads variants with. */
+  /** Whether the Commons Lang beside Spark has the class with which the library reads variants. */
   private static boolean readsVariants() {
     try {
       Class.forName("org.apache.commons.lang3.stream.Streams").getMethod("of", Iterable.class);

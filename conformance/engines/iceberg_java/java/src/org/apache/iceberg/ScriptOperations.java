@@ -58,7 +58,7 @@ final class ScriptOperations {
     return describe(table);
   }
 
-  /** Runs a statement; {@code properties} of the table are set before, and as they were if it is refused. */
+  /** Runs a statement; {@code properties} of the table are set before, and restored if it is refused. */
   private static JsonNode execute(JsonNode args) throws IOException {
     TableIdentifier name = nameOf(args);
     Table table = CATALOG.loadTable(name);

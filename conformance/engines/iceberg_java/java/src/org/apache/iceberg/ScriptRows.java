@@ -24,7 +24,7 @@ import org.apache.iceberg.util.ByteBuffers;
 import org.apache.iceberg.util.DateTimeUtil;
 
 /**
- * Rows of scripts, written by the library's own writers, for what SQL has no statement or no type for. Rows are JSON
+ * Rows of scripts, written by the library's own writers, for operations and types that SQL does not have. Rows are JSON
  * objects by column name.
  */
 final class ScriptRows {
@@ -46,7 +46,7 @@ final class ScriptRows {
 
   /**
    * Files of equality deletes by the columns that the rows have: an unpartitioned one for the whole table, where there
-   * is such a spec, and otherwise those of every spec, as a delete applies to data files of its own spec alone.
+   * is such a spec, and otherwise those of every spec, as a delete applies only to data files of the same spec.
    */
   static List<DeleteFile> equalityDeletes(Table table, JsonNode rows) throws IOException {
     List<String> names = new ArrayList<>();
@@ -67,7 +67,7 @@ final class ScriptRows {
     return made;
   }
 
-  /** The columns by whose values the files of equality deletes are partitioned; null for one that is gone. */
+  /** The columns by whose values the files of equality deletes are partitioned; null for one that was dropped. */
   static List<String> sourcesOfDeletes(Table table) {
     List<String> names = new ArrayList<>();
     for (PartitionSpec spec : specsOfDeletes(table)) {

@@ -43,7 +43,7 @@ final class ScriptStatements {
     }
   }
 
-  /** The first line of what an exception and each of its causes say. */
+  /** The first line of the message of an exception and of each of its causes. */
   private static String messagesOf(Throwable thrown) {
     Set<String> lines = new LinkedHashSet<>();
     for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {

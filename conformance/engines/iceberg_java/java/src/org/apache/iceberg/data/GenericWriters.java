@@ -30,7 +30,7 @@ public final class GenericWriters {
     return builder.build();
   }
 
-  /** A value that the library holds inside as records hold it. */
+  /** A value in the library's internal form, converted to that of records. */
   public static Object recordValue(org.apache.iceberg.types.Type type, Object value) {
     return IdentityPartitionConverters.convertConstant(type, value);
   }
