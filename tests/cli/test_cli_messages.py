@@ -261,7 +261,7 @@ def test_doctor_finds_this_installation_sound(cli: Cli) -> None:
     assert done.returncode == 0
     findings = json.loads(done.stdout)
     assert all(finding["fine"] for finding in findings if finding["needed"])
-    assert {"python", "java", "vectors", "reference"} <= {finding["what"] for finding in findings}
+    assert {"python", "java runtime", "vectors", "reference"} <= {finding["what"] for finding in findings}
 
 
 def test_doctor_looks_for_every_library_that_is_installed_with_the_tool() -> None:

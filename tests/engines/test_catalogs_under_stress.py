@@ -55,6 +55,15 @@ def test_pyiceberg_loses_nothing_on_postgresql_that_is_killed(tmp_path: Path) ->
     assert report.server == "PostgreSQL, started here"
 
 
+def test_a_port_without_sessions_is_no_postgresql_that_answers(tmp_path: Path) -> None:
+    """A server that recovers from a kill accepts connections, and refuses each session."""
+    with socket.create_server((servers.LOOPBACK, 0)) as listening:
+        address = servers.Address(place=tmp_path, port=listening.getsockname()[1])
+        listening.listen()
+        assert KINDS["sqlite"].answers(address)
+        assert not KINDS["postgresql"].answers(address)
+
+
 @pytest.mark.parametrize("client", [REFERENCE, PYICEBERG])
 def test_nothing_is_lost_on_icebergs_rest_catalog(client: str, tmp_path: Path) -> None:
     needed("iceberg-rest")

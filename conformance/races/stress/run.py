@@ -354,7 +354,8 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
 def _asked(writers_process: _WriterControl, what: str, plan: Work) -> Any:
     answer = writers_process.ask("call", what)
     if "error" in answer:
-        raise StressStopped(explain_error(plan.catalog, answer["error"]) if plan.table else answer["error"])
+        configured_by_user = plan.table and not plan.properties
+        raise StressStopped(explain_error(plan.catalog, answer["error"]) if configured_by_user else answer["error"])
     return answer["answer"]
 
 

@@ -141,6 +141,14 @@ class Address:
         return (self.place / "warehouse").as_uri()
 
 
+def _accepts_connections(at: Address) -> bool:
+    try:
+        with socket.create_connection((LOOPBACK, at.port), timeout=RESPONSE_TIMEOUT_S):
+            return True
+    except OSError:
+        return False
+
+
 @attrs.frozen(kw_only=True)
 class ServerKind:
     """A kind of server: how to start it and connect to it."""
@@ -154,6 +162,9 @@ class ServerKind:
 
     prepare: Callable[[Path], None] = lambda _: None
     """Called once, before the first start."""
+
+    answers: Callable[[Address], bool] = _accepts_connections
+    """Returns whether it answers requests."""
 
     separate_user: bool = False
     """Whether it runs as a different user, who cannot access folders of this one: its files are in `/tmp`."""
@@ -276,6 +287,12 @@ def _postgres(at: Address) -> list[str]:
     return _as_postgres(command)
 
 
+def _postgres_answers(at: Address) -> bool:
+    """Return whether PostgreSQL takes sessions: after it was killed, it accepts connections before it has recovered."""
+    command = [_postgres_program("pg_isready"), "-q", "-h", LOOPBACK, "-p", str(at.port)]
+    return subprocess.run(command, check=False).returncode == 0
+
+
 def _s3_properties(at: Address) -> dict[str, str]:
     return {
         "s3.endpoint": at.s3,
@@ -311,6 +328,7 @@ KINDS = {
         title="PostgreSQL",
         command=_postgres,
         prepare=_init_postgres,
+        answers=_postgres_answers,
         separate_user=True,
         properties=lambda at: _sql_properties(
             f"postgresql+psycopg2://{_postgres_user()}@{LOOPBACK}:{at.port}/postgres", at
@@ -411,7 +429,7 @@ class RunningServer:
         """
         self._command("start")
         until = time.monotonic() + START_TIMEOUT_S
-        while not self._answers():
+        while not self.kind.answers(self.address):
             is_late = time.monotonic() > until
             if self._was_killed and not is_late and self._command("status") == "none":
                 self._command("start")
@@ -448,13 +466,6 @@ class RunningServer:
         self._guardian.stdin.write(what + "\n")
         self._guardian.stdin.flush()
         return self._guardian.stdout.readline().strip()
-
-    def _answers(self) -> bool:
-        try:
-            with socket.create_connection((LOOPBACK, self.address.port), timeout=RESPONSE_TIMEOUT_S):
-                return True
-        except OSError:
-            return False
 
 
 def free_port() -> int:
