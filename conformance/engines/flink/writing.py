@@ -94,36 +94,13 @@ class FlinkWriter:
         self._run(f"CREATE TABLE {self._table} ({', '.join(columns)}){by} WITH ({_pairs(properties)})")
 
     def alter_schema(self, operation: Json) -> None:
-        statements = [self._change(change) for change in operation["changes"]]
+        fields = {field["name"]: field for field in self._fields()}
+        statements = []
+        for change in operation["changes"]:  # each is of the columns that those before it leave
+            statements.append(_change(change, fields))
+            _apply_change(change, fields)
         for statement in statements:
             self._run(f"ALTER TABLE {self._table} {statement}")
-
-    def _change(self, change: Json) -> str:
-        types = {field["name"]: field for field in self._fields()}
-        name = change["name"]
-        if change.get("parent") or (name not in types and "." in name):
-            raise Unsupported("Flink's SQL changes columns, not fields inside a column")
-        column = identifier((name,), DIALECT)
-        match change["op"]:
-            case "add" if change.get("default") is None:
-                if _has_required_field(change["type"]):
-                    raise Unsupported("Flink's SQL makes the required fields of an added struct optional")
-                return f"ADD ({_new_column({'required': False, **change})})"
-            case "drop":
-                return f"DROP {column}"
-            case "rename":
-                return f"RENAME {column} TO {identifier((change['to'],), DIALECT)}"
-            case "promote" if name in types:
-                return f"MODIFY ({_column({**types[name], 'type': change['type']})})"
-            case "optional" if name in types:
-                return f"MODIFY ({_column({**types[name], 'required': False})})"
-            case "move" if name in types:
-                after = change.get("after")
-                place = "FIRST" if after is None else f"AFTER {identifier((after,), DIALECT)}"
-                return f"MODIFY ({_column(types[name])} {place})"
-            case "promote" | "optional" | "move":
-                raise Invalid(f"no column {name}")
-        raise Unsupported("Flink's SQL has no default values")
 
     def upgrade(self, operation: Json) -> None:
         self.properties({"set": {"format-version": str(operation["format_version"])}})
@@ -219,6 +196,55 @@ class FlinkWriter:
         query = f"SELECT * FROM ({' UNION ALL '.join(rows)}) AS s({', '.join(names)})"
         request = {"query": query, "columns": list(on), "kind": kind, "branch": operation.get("branch", MAIN)}
         self._metadata = self._flink.run(self._name, sink=request)["metadata"]
+
+
+def _change(change: Json, fields: dict[str, Json]) -> str:
+    """Return the SQL of a change of a table with these fields.
+
+    Raises:
+        Unsupported: Flink's SQL has no statement for it.
+        Invalid: the table has no such column.
+    """
+    name = change["name"]
+    if change.get("parent") or (name not in fields and "." in name):
+        raise Unsupported("Flink's SQL changes columns, not fields inside a column")
+    column = identifier((name,), DIALECT)
+    match change["op"]:
+        case "add" if change.get("default") is None:
+            if _has_required_field(change["type"]):
+                raise Unsupported("Flink's SQL makes the required fields of an added struct optional")
+            return f"ADD ({_new_column({'required': False, **change})})"
+        case "drop":
+            return f"DROP {column}"
+        case "rename":
+            return f"RENAME {column} TO {identifier((change['to'],), DIALECT)}"
+        case "promote" if name in fields:
+            return f"MODIFY ({_column({**fields[name], 'type': change['type']})})"
+        case "optional" if name in fields:
+            return f"MODIFY ({_column({**fields[name], 'required': False})})"
+        case "move" if name in fields:
+            after = change.get("after")
+            place = "FIRST" if after is None else f"AFTER {identifier((after,), DIALECT)}"
+            return f"MODIFY ({_column(fields[name])} {place})"
+        case "promote" | "optional" | "move":
+            raise Invalid(f"no column {name}")
+    raise Unsupported("Flink's SQL has no default values")
+
+
+def _apply_change(change: Json, fields: dict[str, Json]) -> None:
+    """Change the fields as a statement will: ids of new fields, which are not known yet, and the order are left out."""
+    name = change["name"]
+    match change["op"]:
+        case "add":
+            fields[name] = {"required": False, **change}
+        case "drop":
+            fields.pop(name, None)
+        case "rename" if name in fields:
+            fields[change["to"]] = {**fields.pop(name), "name": change["to"]}
+        case "promote":
+            fields[name] = {**fields[name], "type": change["type"]}
+        case "optional":
+            fields[name] = {**fields[name], "required": False}
 
 
 def _or_placeholder(field: Json, value: Json, kind: str) -> str:
