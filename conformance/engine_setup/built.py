@@ -20,9 +20,17 @@ from pathlib import Path
 
 import attrs
 
+from conformance.engine_setup import java
 from conformance.engine_setup.archives import ArchiveError, unpack_folders
 from conformance.engine_setup.catalog import EngineError, Installed
-from conformance.engine_setup.environments import MARKER, Progress, engines_directory, file_lock, run_step
+from conformance.engine_setup.environments import (
+    MARKER,
+    Progress,
+    add_files,
+    engines_directory,
+    file_lock,
+    run_step,
+)
 
 _FETCH_JARS = (
     "mvn",
@@ -35,6 +43,9 @@ _FETCH_JARS = (
     "-DoutputDirectory={made}/java/jars",
 )
 
+_HOW_TO_GET_MAVEN = (
+    "distributions package it (maven), and maven.apache.org has archives: unpack one and put its bin on the path"
+)
 JAVA_FILES = "{sources}/src/**/*.java"
 """The argument of a step that is replaced by the matching files."""
 
@@ -67,6 +78,9 @@ class Toolchain:
     helpers: tuple[str, ...] = ()
     """Other commands that must be on the path."""
 
+    how_to_get: str = ""
+    """Where the compiler can be had."""
+
 
 TOOLCHAINS = {
     "go": Toolchain(
@@ -90,6 +104,7 @@ TOOLCHAINS = {
             ),
         ),
         result="adapter",
+        how_to_get="go.dev/dl has archives",
     ),
     "rust": Toolchain(
         "Rust",
@@ -109,6 +124,7 @@ TOOLCHAINS = {
             ),
         ),
         result="release/adapter",
+        how_to_get="rustup.rs installs it",
     ),
     # Programs of engines, which their adapters start, and servers of catalogs, which
     # `conformance.table_io.catalogs.servers` starts.
@@ -133,6 +149,8 @@ TOOLCHAINS = {
         ),
         result="java",
         helpers=("mvn",),
+        how_to_get="distributions package a JDK (openjdk-17-jdk), and adoptium.net has archives: unpack one and set "
+        "JAVA_HOME",
     ),
     "jars": Toolchain(
         "Maven",
@@ -141,6 +159,7 @@ TOOLCHAINS = {
         ("--version",),
         steps=(_FETCH_JARS,),
         result="java",
+        how_to_get=_HOW_TO_GET_MAVEN,
     ),
 }
 
@@ -192,20 +211,13 @@ def engine_build(engine: Installed) -> Build:
     )
 
 
-def add_files(recipe: hashlib._Hash, folder: Path) -> None:
-    """Add the names and contents of the sources in a folder to the hash that identifies what is built of them."""
-    for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
-        data = file.read_bytes()
-        recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
-
-
 def install_build(engine: Installed, progress: Progress, java_home: Path | None = None) -> Build:
     """Build the program of an engine unless the build exists.
 
     Args:
         engine: the engine.
         progress: takes a few words about each step.
-        java_home: the Java on which the tools run; None for the one that they find.
+        java_home: the Java on which the tools run; None for the one that `tool_environment` finds.
 
     Raises:
         EngineError: the compiler is missing, too old, or failed; then nothing counts as installed.
@@ -214,7 +226,7 @@ def install_build(engine: Installed, progress: Progress, java_home: Path | None 
     if made.is_installed():
         return made
     toolchain = made.toolchain
-    env = {**os.environ, **({} if java_home is None else {"JAVA_HOME": str(java_home)})}
+    env = tool_environment(toolchain, java_home)
     if lack := missing(toolchain, env):
         raise EngineError(str(engine), lack)
     with file_lock(made.path.with_suffix(".lock")):
@@ -247,19 +259,37 @@ def _words(argument: str, sources: Path, places: dict[str, str]) -> list[str]:
     return [argument.format(**places)]
 
 
-def missing(toolchain: Toolchain, env: Mapping[str, str] | None = None) -> str | None:
-    """Describe what the machine lacks to build the programs of a language; None if nothing.
+def tool_environment(toolchain: Toolchain, java_home: Path | None = None) -> dict[str, str]:
+    """Return the environment in which the tools of a language run.
 
     Args:
         toolchain: the tools of the language.
-        env: the environment in which they run; None for that of this process.
+        java_home: the Java on which they run; None for the one on the path, or, if a JDK is needed and its compiler is
+            not on the path, for one that is where JDKs usually are.
     """
+    if java_home is None and toolchain.program == "javac" and shutil.which("javac") is None:
+        java_home = java.full_jdk(toolchain.oldest[0])
+    if java_home is None:
+        return dict(os.environ)
+    path = os.pathsep.join((str(java_home / "bin"), os.environ.get("PATH", os.defpath)))
+    return {**os.environ, "JAVA_HOME": str(java_home), "PATH": path}
+
+
+def missing(toolchain: Toolchain, env: Mapping[str, str] | None = None) -> str | None:
+    """Describe what the machine lacks to build the programs of a language, and how to get it; None if nothing.
+
+    Args:
+        toolchain: the tools of the language.
+        env: the environment in which they run; None for `tool_environment`.
+    """
+    env = tool_environment(toolchain) if env is None else env
     wanted = ".".join(map(str, toolchain.oldest))
     needed = f"{toolchain.name} {wanted} or newer is needed to build it"
     for program in (toolchain.program, *toolchain.helpers):
-        if shutil.which(program) is None:
-            needs = needed if program == toolchain.program else f"{program} is needed to build it"
-            return f"{needs}, and there is no {program} on the path"
+        if shutil.which(program, path=env.get("PATH", os.defpath)) is None:
+            if program == toolchain.program:
+                return f"{needed}, and there is no {program} on the path; {toolchain.how_to_get}"
+            return f"{program} is needed to build it, and there is no {program} on the path; {_HOW_TO_GET_MAVEN}"
     try:
         output = subprocess.run(
             [toolchain.program, *toolchain.version], capture_output=True, text=True, timeout=60, check=False, env=env
@@ -271,7 +301,7 @@ def missing(toolchain: Toolchain, env: Mapping[str, str] | None = None) -> str |
         return f"{needed}, and {toolchain.program} does not print its release: {output}"
     release = tuple(map(int, found[1].split(".")))
     if release < toolchain.oldest:
-        return f"{needed}, and {toolchain.program} is {found[1]}"
+        return f"{needed}, and {toolchain.program} is {found[1]}; {toolchain.how_to_get}"
     return None
 
 

@@ -17,12 +17,12 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from conformance.engine_setup.built import add_files
 from conformance.engine_setup.catalog import Engine, EngineError, Jar, catalog
 from conformance.engine_setup.environments import (
     MARKER,
     Environment,
     Progress,
+    add_files,
     engines_directory,
     environment,
     file_lock,

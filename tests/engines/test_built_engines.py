@@ -81,16 +81,22 @@ def test_the_oldest_compiler_that_is_taken_is_the_one_that_the_libraries_ask_for
 
 
 @pytest.mark.parametrize(
-    ("name", "needed"),
+    ("name", "needed", "where"),
     [
-        ("iceberg-go", "Go 1.25.9 or newer"),
-        ("iceberg-rust", "Rust 1.94 or newer"),
+        ("iceberg-go", "Go 1.25.9 or newer", "go.dev/dl"),
+        ("iceberg-rust", "Rust 1.94 or newer", "rustup.rs"),
+        ("flink", "a JDK of release 17 or newer", "openjdk-17-jdk"),
     ],
 )
-def test_a_missing_compiler_is_reported_in_one_line(name: str, needed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_compiler_is_reported_in_one_line_with_where_to_get_it(
+    name: str, needed: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.engine_setup.java.install_java", lambda *_: tmp_path)
+    monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda _: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(EngineError, match=f"{needed} is needed to build it, and there is no") as error:
         install(name)
+    assert where in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -128,6 +134,19 @@ def test_a_jdk_is_not_too_old_and_has_maven_beside_it(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     with pytest.raises(EngineError, match=re.escape(said)):
         install_build(find_server("iceberg-rest"), quiet)
+
+
+def test_a_jdk_that_is_not_on_the_path_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler(tmp_path, monkeypatch, "javac", "javac 17.0.1")
+    monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda release: tmp_path if release == 17 else None)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    tools = built.TOOLCHAINS["java"]
+    env = built.tool_environment(tools)
+    assert (env["JAVA_HOME"], env["PATH"].split(":")[0]) == (str(tmp_path), str(tmp_path / "bin"))
+    said = str(built.missing(tools))
+    assert said.startswith("mvn is needed to build it, and there is no mvn on the path; ")
+    assert "maven.apache.org" in said
 
 
 MAVEN = """#!/bin/sh

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from conformance.adapter_sdk import sql_dialects
-from conformance.adapter_sdk.serve import Unsupported
+from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.adapter_sdk.spark_dialect import SPARK
 from conformance.adapter_sdk.sql_dialects import Dialect
 from conformance.engines.flink.flink_sql import DIALECT as FLINK
+from conformance.engines.flink.writing import FlinkWriter
 from conformance.engines.flink.writing import _or_placeholder as or_placeholder
 from conformance.engines.trino import sql as trino
 from conformance.engines.trino.writing import _check_types as check_trino_types
@@ -129,6 +130,42 @@ def test_a_deletion_in_flink_gives_required_fields_of_structs_alone() -> None:
     inner["fields"][1]["required"] = True
     made = or_placeholder({"name": "c", "required": True, "type": inner}, None, "DELETE")
     assert made == sql_dialects.literal(inner, {"b": ""}, FLINK)
+
+
+def test_a_change_of_a_schema_with_flink_is_of_the_columns_that_those_before_it_left() -> None:
+    steps: list[Any] = []
+
+    class Recorder:
+        def run(self, _: str, statement: str) -> dict[str, str]:
+            steps.append(statement.split("`w` ")[1])
+            return {"metadata": ""}
+
+    fields = [{"id": 1, "name": "k", "required": True, "type": "int"}, {"id": 2, "name": "p", "type": "string"}]
+    changes = [
+        {"op": "rename", "name": "k", "to": "key"},
+        {"op": "promote", "name": "key", "type": "long"},
+        {"op": "optional", "name": "key"},
+        {"op": "drop", "name": "p"},
+        {"op": "add", "name": "p", "type": "int"},
+        {"op": "move", "name": "p", "after": None},
+        {"op": "move", "name": "key", "after": "p"},
+    ]
+    writer = FlinkWriter(cast(Any, Recorder()), None, "w")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writer, "_fields", lambda: fields)
+        writer.alter_schema({"changes": changes})
+        assert steps == [
+            "RENAME `k` TO `key`",
+            "MODIFY (`key` BIGINT NOT NULL)",
+            "MODIFY (`key` BIGINT)",
+            "DROP `p`",
+            "ADD (`p` INT)",
+            "MODIFY (`p` INT FIRST)",
+            "MODIFY (`key` BIGINT AFTER `p`)",
+        ]
+        with pytest.raises(Invalid, match="no column k"):
+            writer.alter_schema({"changes": [changes[0], {"op": "promote", "name": "k", "type": "long"}]})
+        assert len(steps) == 7, "nothing ran of a step that is refused"
 
 
 def test_a_decimal_without_digits_before_the_point_is_no_text_for_flink() -> None:
