@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older engines-large races matrix relay writers test reword scenarios proofs bench scale trace trace-check lint types docs site publish catalogs format lock release check-install clean
+.PHONY: help install conformance older engines-large races matrix matrix-large relay writers test reword scenarios proofs bench scale trace trace-check lint types docs site publish catalogs format lock release check-install clean
 
 help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,6 +25,9 @@ TWO_AT_A_TIME = $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,
 
 # Engines whose folders say that installing them takes much, in all versions; and the words by which pytest finds their tests.
 LARGE = $(shell $(BIN)/python -c "from conformance.engine_setup.catalog import catalog; print(*sorted(one.label for one in catalog().engines if one.by_name))")
+LARGE_NEWEST = $(shell $(BIN)/python -c "from conformance.engine_setup.catalog import catalog; print(*sorted({one.name for one in catalog().engines if one.by_name}))")
+PRODUCERS = $(shell $(BIN)/python -c "from conformance.cli.matrix import members; print(*members('producer'), 'golden')")
+CONSUMERS = $(shell $(BIN)/python -c "from conformance.cli.matrix import members; print(*members('consumer'))")
 LARGE_TESTS = $(shell $(BIN)/python -c "from conformance.engine_setup.catalog import catalog; print(*sorted({one.name for one in catalog().engines if one.by_name}), sep=' or ')")
 
 # Tests and engines start hundreds of processes, each of which would compile the modules that it imports.
@@ -73,8 +76,11 @@ engines-large: $(READY)    ## install the engines that take minutes and much dis
 races: $(READY)    ## explore every race of commits on every kind of table: twenty minutes of one quiet processor
 	$(BIN)/iceberg-conformance race explore --faults 1 --thorough
 
-matrix: $(READY)    ## run every script of the matrix with every producer and consumer: a quarter of an hour
+matrix: $(READY)    ## run every script of the matrix with every producer and consumer but the large engines: a quarter of an hour
 	$(BIN)/iceberg-conformance matrix --results results/matrix.jsonl --report html:results/matrix.html --report markdown:results/matrix.md $(TIMEOUT)
+
+matrix-large: $(READY)    ## run the matrix with the large engines that are installed too: half an hour
+	$(BIN)/iceberg-conformance matrix $(addprefix --producer ,$(PRODUCERS) $(LARGE_NEWEST)) $(addprefix --consumer ,$(CONSUMERS) $(LARGE_NEWEST)) --results results/matrix.jsonl --report html:results/matrix.html --report markdown:results/matrix.md $(TIMEOUT)
 
 relay: $(READY)    ## let the reference, Iceberg-Java and PyIceberg change tables in turn: 100 scripts, a quarter of an hour
 	$(BIN)/iceberg-conformance relay --adapter reference --adapter iceberg-java --adapter pyiceberg --seed 0 --examples 100 --max-failures 5 $(TIMEOUT) --expect known-deviations --report html:results/relay.html
