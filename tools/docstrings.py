@@ -112,12 +112,12 @@ def raised(function: Function, factories: dict[str, set[str]]) -> Iterator[tuple
 
 
 def returns_value(function: Function) -> bool:
-    """Whether the annotation of a function says that it returns something other than None."""
+    """Return whether the annotation of a function says that it returns something other than None."""
     return function.returns is not None and ast.unparse(function.returns) not in {"None", "NoReturn", "Never"}
 
 
 def has_code(text: str, code: str) -> bool:
-    """Whether a text names a code, by itself or in a range such as ``SVB001 to SVB010``."""
+    """Return whether a text names a code, by itself or in a range such as ``SVB001 to SVB010``."""
     if code in text:
         return True
     return any(low == high == code[:3] and first <= code[3:] <= last for low, first, high, last in _RANGE.findall(text))

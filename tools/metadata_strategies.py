@@ -148,7 +148,7 @@ def _column_type(schema: Schema, field_id: int) -> Type:
 
 @st.composite
 def sort_orders(draw: st.DrawFn, schema: Schema, version: FormatVersion = V3, order_id: int = 1) -> SortOrder:
-    """A sort order with one to three fields."""
+    """Return a sort order with one to three fields."""
     fields = []
     for _ in range(draw(st.integers(1, 3))):
         transform, sources = draw(_transformed(schema, version))
@@ -218,7 +218,7 @@ def _statistics(draw: st.DrawFn, snapshot_id: int) -> StatisticsFile:
 
 @st.composite
 def table_metadata(draw: st.DrawFn, version: FormatVersion | None = None) -> TableMetadata:
-    """A table of a format version, or of any."""
+    """Return a table of a format version, or of any."""
     version = draw(st.sampled_from(FormatVersion)) if version is None else version
     first = draw(schemas(version))
     last_column = first.highest_field_id()

@@ -269,7 +269,7 @@ def evidence() -> Evidence:
 
 
 def _innermost(place: str, places: Mapping[str, None]) -> bool:
-    """Whether no other place of the same module is inside this one."""
+    """Return whether no other place of the same module is inside this one."""
     return not any(other != place and other.startswith((f"{place} ", f"{place}.")) for other in places)
 
 

@@ -49,8 +49,8 @@ def filter_pushdown(
         adapter: As for run.
         seed: The seed of the first example, from which the others follow; random by default.
         examples: How many tables and filters to generate.
-        exclude: What to leave out of them, so that a known failure does not hide others: null, nan, zero, default,
-            missing, nested, or the name of a type. May be repeated.
+        exclude: What to leave out of tables and filters, so that a known failure does not hide others: null, nan, zero,
+            default, missing, nested, or the name of a type. May be repeated.
         keep: The folder for tables that fail.
         max_failures: Stop after this many failures.
         start_timeout: Seconds that the adapter may take to start.

@@ -95,7 +95,7 @@ def validate(
         format: The format of the report.
         output: Write the report to this file instead of standard output.
         verbose: In text, show each tolerated finding instead of one line for all.
-        workers: Processes of the local engine; by default one for each processor.
+        workers: The number of processes of the local engine; by default one for each processor.
         master: The Spark master, unless the command runs under spark-submit; local[*] by default.
         diff: Compare two versions of one table, OLD and NEW: find what may not disappear or change between commits.
         keys: Decrypt encrypted tables with this file, a JSON object of master keys in hexadecimal by their ids; without

@@ -306,12 +306,12 @@ def manifest_list_key(metadata: TableMetadata, key_id: str, service: KeyService,
     Args:
         metadata: the metadata of the table.
         key_id: the ``key-id`` of the snapshot.
-        service: unwraps the key that encrypts it.
+        service: unwraps the key that encrypts the key metadata.
         location: the manifest list, for errors.
 
     Raises:
         SpecError: SNP012 if the table does not have the key; ENC002 if a key is not in base64.
-        UnsupportedEncryption: the keys have another form than those of Iceberg-Java.
+        UnsupportedEncryption: the keys have a form other than those of Iceberg-Java.
         FileAccessError: the keys were changed.
     """
     keys = {key.key_id: key for key in metadata.encryption_keys or ()}

@@ -75,7 +75,7 @@ class StoreFile(RandomAccessBytes):
     """A file with a cached start and end: both a Python file object for pyarrow, and `RandomAccessBytes`."""
 
     def __init__(self, source: Ranges, location: str, *, length: int | None = None, from_start: bool = False) -> None:
-        """Open a file, and request its end; its start for a format without a footer.
+        """Open a file, and request its end, or its start if the format has no footer.
 
         Args:
             source: reads its ranges.

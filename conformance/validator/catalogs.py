@@ -211,7 +211,7 @@ class Catalogs:
         """The parts of the names of listed tables, by location."""
 
     def __enter__(self) -> Self:
-        """Themselves."""
+        """Return the catalogs."""
         return self
 
     def __exit__(

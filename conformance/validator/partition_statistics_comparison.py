@@ -159,6 +159,6 @@ def _updated(
             file=location,
             path=f"{path}/last_updated_snapshot_id",
             found=snapshot_id,
-            expected=f"the snapshot of {stored}",
+            expected=f"a snapshot with the timestamp-ms {stored}",
             aspect="mismatch",
         )

@@ -87,7 +87,7 @@ def _type_faults(
         case _:
             wanted = wire_type(rule.type, version, StructType(()))
             if isinstance(type_, Array) and isinstance(wanted, MapType) and not type_.logical_map:
-                message = "an array of map entries must not have the logical type map"
+                message = "an array of map entries does not have the logical type map"
                 yield _fault("AVR004", "logical-type", message, path, version)
                 return
             try:

@@ -18,7 +18,7 @@ import attrs
 
 from spec_ref.core.errors import Description, SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import record
-from spec_ref.data_files.parquet_thrift import ParquetNode
+from spec_ref.data_files.parquet_thrift import ParquetNode, annotation_text
 from spec_ref.data_files.variant_shredding_schema import check_shredding
 from spec_ref.data_types.decimals import decimal_size
 from spec_ref.data_types.types import (
@@ -300,7 +300,7 @@ def primitive_from_parquet(node: ParquetNode) -> Type:
         case str():
             made = _READ.get((physical, logical, parameters))
     if made is None:
-        found = f"{physical} {logical}{parameters or ''}"
+        found = Description(f"{physical} {annotation_text(logical, parameters)}")
         raise spec_error("PQT007", "the type of the column is not an Iceberg type", found=found)
     return made
 
@@ -377,9 +377,4 @@ def _is_stored(node: ParquetNode, wanted: ParquetType) -> bool:
 
 def _shown(stored: ParquetNode | ParquetType) -> Description:
     length = f"[{stored.length}]" if stored.length is not None else ""
-    parameters = "" if not stored.parameters else f"({', '.join(map(_parameter, stored.parameters))})"
-    return Description(f"{stored.physical}{length} {stored.logical or ''}{parameters}".strip())
-
-
-def _parameter(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return Description(f"{stored.physical}{length} {annotation_text(stored.logical, stored.parameters)}".strip())

@@ -8,6 +8,7 @@ protocol. The rest of the footer is skipped.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from spec_ref.core.errors import Description, SpecError, spec_error
@@ -99,6 +100,20 @@ class ParquetNode:
     whether signed; for GEOMETRY the CRS and for GEOGRAPHY the CRS and the algorithm, if they are set."""
 
     children: tuple[ParquetNode, ...] = ()
+
+
+def annotation_text(logical: str | None, parameters: Sequence[object] | None) -> str:
+    """Write a logical type with its parameters for a message, such as ``TIMESTAMP(MICROS, false)``.
+
+    Args:
+        logical: the name of the logical type, if there is one.
+        parameters: its parameters, if it has some.
+
+    Returns:
+        The text; empty without a logical type.
+    """
+    texts = [str(one).lower() if isinstance(one, bool) else str(one) for one in parameters or ()]
+    return f"{logical or ''}({', '.join(texts)})" if texts else logical or ""
 
 
 def read_parquet_schema(file: BinaryIO | bytes) -> ParquetNode:

@@ -45,8 +45,8 @@ def open_records(
         The columns of the file, and what reads its rows.
 
     Raises:
-        SpecError: the file is not of the format, or has columns that no Iceberg type is stored as; then, while it is
-            read, that it is damaged.
+        SpecError: the file does not have the format, or has columns of no Iceberg type; while rows are read, also if
+            the file is damaged.
     """
     reader = open_rows(file, file_format, mapping, decryption=decryption)
 

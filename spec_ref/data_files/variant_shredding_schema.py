@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.core.errors import SpecError, error_path, spec_error
-from spec_ref.data_files.parquet_thrift import ParquetNode
+from spec_ref.core.errors import Description, SpecError, error_path, spec_error
+from spec_ref.data_files.parquet_thrift import ParquetNode, annotation_text
 from spec_ref.encodings.variant.physical_types import DECIMAL_DIGITS
 from spec_ref.encodings.variant.shredding import REQUIREMENT
 
@@ -112,7 +112,7 @@ def _check_primitive(node: ParquetNode) -> None:
         raise _malformed(message, _shown(node), "a type of the variant primitives")
 
 
-def _shown(node: ParquetNode) -> str:
+def _shown(node: ParquetNode) -> Description:
     length = f"[{node.length}]" if node.length is not None else ""
     kind = "group" if node.physical is None else f"{node.physical}{length}"
-    return f"{kind} {node.logical or ''}{node.parameters or ''}".strip()
+    return Description(f"{kind} {annotation_text(node.logical, node.parameters)}".strip())

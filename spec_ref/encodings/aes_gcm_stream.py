@@ -307,7 +307,7 @@ def block_layout(length: int, block_length: int) -> StreamLayout:
 
     Raises:
         SpecError: GCM001 if the length is too small for a header; GCM002 if the last block is too short for a nonce and
-            a tag; GCM003 if it is empty and other blocks precede it; GCM004 for more blocks than indexes.
+            a tag; GCM003 if it is empty and other blocks precede it; GCM004 for more blocks than can be numbered.
     """
     if length < HEADER_LENGTH:
         message = "the length is too small for a header"

@@ -145,24 +145,24 @@ _O = Operation
 
 
 def _below(lower: Any, upper: Any, value: Any) -> StatsOutcome:
-    """``x < value``."""
+    """Evaluate ``x < value``."""
     return StatsOutcome(lower is None or lower < value, upper is None or upper >= value)
 
 
 def _not_above(lower: Any, upper: Any, value: Any) -> StatsOutcome:
-    """``x <= value``."""
+    """Evaluate ``x <= value``."""
     return StatsOutcome(lower is None or lower <= value, upper is None or upper > value)
 
 
 def _among(lower: Any, upper: Any, *values: Any) -> StatsOutcome:
-    """``x IN (values)``. Where both bounds are one value, every value of the column is that one."""
+    """Evaluate ``x IN (values)``. Where both bounds are one value, every value of the column is that one."""
     inside = any((lower is None or lower <= value) and (upper is None or value <= upper) for value in values)
     one = lower is not None and upper is not None and lower == upper
     return StatsOutcome(inside, not (one and any(lower == value for value in values)))
 
 
 def _prefixed(lower: Any, upper: Any, prefix: str) -> StatsOutcome:
-    """``x STARTS WITH prefix``: the strings with a prefix lie side by side."""
+    """Evaluate ``x STARTS WITH prefix``: the strings with a prefix lie side by side."""
     might_match = (lower is None or lower[: len(prefix)] <= prefix) and (upper is None or upper >= prefix)
     surely = lower is not None and upper is not None and lower.startswith(prefix) and upper.startswith(prefix)
     return StatsOutcome(might_match, not surely)

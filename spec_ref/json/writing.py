@@ -182,7 +182,7 @@ def text_writer(kind: RecordOf, version: FormatVersion) -> Callable[[Any], str]:
     def write(record: Any) -> str:
         try:
             return texts([record])[0]
-        except (AttributeError, SpecError, TypeError):  # writing values says what is wrong, and where
+        except (AttributeError, SpecError, TypeError):  # the writer of values reports what is wrong, and where
             return dumps(record_writer(kind, version)(record))
 
     return write

@@ -201,7 +201,7 @@ def _header(header: Header) -> Iterator[Finding]:
             expected = "the list of its fields"
             yield finding_at(
                 "MAN007",
-                "partition-spec is the whole spec",
+                "partition-spec has a whole partition spec",
                 "/partition-spec",
                 expected=expected,
                 aspect="whole-spec",

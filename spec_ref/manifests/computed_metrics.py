@@ -270,7 +270,7 @@ def _corners(type_: GeometryType | GeographyType, objects: Iterable[bytes]) -> t
     except SpecError as error:
         if error.violation.requirement != "BND003":
             raise
-        return None, None  # objects off the globe may be stored, but no bound may say where
+        return None, None  # objects off the globe may be stored, but bounds must be on it
     return (None, None) if box is None else (box.lower, box.upper)
 
 

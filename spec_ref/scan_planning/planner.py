@@ -188,7 +188,7 @@ def _live_files(
 
 @contextmanager
 def _located(manifest: Manifest, number: int) -> Iterator[None]:
-    """Adds the manifest and the number of the entry to errors."""
+    """Add the manifest and the number of the entry to errors."""
     try:
         yield
     except SpecError as error:

@@ -246,7 +246,7 @@ def _columns(fields: Sequence[NestedField], written: WrittenColumns, constants: 
     return list({column.id: column for column in found if column is not None}.values())
 
 
-# What scans and their deletes have to do with each other
+# How scans and their deletes relate
 
 
 def referenced_ids(predicate: BoundPredicate) -> Iterator[int]:

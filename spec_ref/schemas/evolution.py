@@ -414,7 +414,7 @@ def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Itera
 
 
 def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecError | None:
-    changed = f"{new.name}: {old.type} became {new.type}"
+    changed = Description(f"{new.name}: {old.type} became {new.type}")
     if not may_be_promoted(old.type, new.type, version) and not may_be_promoted(new.type, old.type, version):
         if is_primitive(old.type) != is_primitive(new.type):
             return spec_error("EVO013", "a field changed between primitive and nested", found=changed)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from spec_ref.core.errors import SpecError, Violation, spec_error
+from spec_ref.core.errors import SpecError, Violation, abbreviated_repr, spec_error
 from spec_ref.encodings.variant.json_path import parse_normalized_path
 from spec_ref.encodings.variant.physical_types import PhysicalType, VariantPrimitive, VariantValue
 from spec_ref.single_value.variant_bounds import VariantBound, equivalence_class, primitive_type_and_value
@@ -56,7 +56,9 @@ def check_within(node: VariantValue, lower: VariantBound | None, upper: VariantB
                 problem = _problem(value, equivalence_class(type_), bound, sign)
                 if problem is not None:
                     code, message = problem
-                    found, expected = value.value if isinstance(value, VariantPrimitive) else value, f"{type_} {bound}"
+                    found = value.value if isinstance(value, VariantPrimitive) else value
+                    beyond = f"at {'least' if sign > 0 else 'most'} {abbreviated_repr(bound)}"
+                    expected = f"the type of the bound, {type_}" if code == "BND008" else beyond
                     yield spec_error(code, message, found=found, expected=expected, path=f"/{name}#{path}").violation
 
 

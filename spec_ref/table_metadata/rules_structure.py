@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
-from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.errors import Description, SpecError, Violation
 from spec_ref.core.versions import MULTI_ARGUMENT_TRANSFORMS, UNIQUE_PARTITION_FIELD_IDS
 from spec_ref.data_types.types import UNKNOWN, GeographyType, GeometryType, StructType
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec, source_type
@@ -130,7 +130,7 @@ def _new_types(metadata: TableMetadata) -> FoundPlaces:
         for column in schema.columns():
             if not metadata.format_version.includes(column.type.since):
                 expected = f"a table of version {column.type.since} or newer"
-                yield BrokenPlace(f"/schemas/{place}", f"{column.name}: {column.type}", expected)
+                yield BrokenPlace(f"/schemas/{place}", Description(f"{column.name}: {column.type}"), expected)
 
 
 def _unknown_required(metadata: TableMetadata) -> FoundPlaces:
@@ -318,7 +318,7 @@ def _unknown_transforms(metadata: TableMetadata) -> FoundPlaces:
 def _unsorted(metadata: TableMetadata) -> FoundPlaces:
     for place, order in enumerate(metadata.sort_orders):
         if order.order_id == UNSORTED_ID and order.fields:
-            yield BrokenPlace(f"/sort-orders/{place}/fields", f"{len(order.fields)} fields", "no fields")
+            yield BrokenPlace(f"/sort-orders/{place}/fields", Description(f"{len(order.fields)} fields"), "no fields")
 
 
 RULES: tuple[MetadataRule, ...] = (

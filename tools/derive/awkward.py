@@ -189,7 +189,7 @@ def kind(type_: str) -> str:
 
 
 def is_far(name: str, type_: str) -> bool:
-    """Whether a value is a day or an instant outside of the years 1 to 9999."""
+    """Return whether a value is a day or an instant outside of the years 1 to 9999."""
     return kind(type_) in ("date", "timestamp", "timestamptz") and name.endswith(FAR)
 
 

@@ -57,19 +57,19 @@ def _snapshots_since(change: Change, planned: Table, current: Table) -> list[dic
 
 
 def _has_planned_snapshot(change: Change, planned: Table, current: Table) -> bool:
-    """Whether the current branch contains the snapshot that the change was planned on."""
+    """Return whether the current branch contains the snapshot that the change was planned on."""
     branch = change.get("branch", "main")
     before, now = _head(planned, branch), _head(current, branch)
     return before is None or (now is not None and before["id"] in _ancestors(current, now["id"]))
 
 
 def _matches(change: Change, file: dict[str, Any]) -> bool:
-    """Whether rows of a file may match the filter of a change, which is a partition of the first spec."""
+    """Return whether rows of a file may match the filter of a change, which is a partition of the first spec."""
     return "filter" not in change or file["spec"] > 0 or file["part"] == change["filter"]["part"]
 
 
 def _may_delete(table: Table, delete: dict[str, Any], name: str, data: dict[str, Any]) -> bool:
-    """Whether a newer delete file may apply to a data file: by its name, by its partition, or to all files."""
+    """Return whether a newer delete file may apply to a data file: by its name, by its partition, or to all files."""
     if delete["of"] is not None:
         return bool(delete["of"] == name)
     if delete["kind"] == "equality" and not table["specs"][delete["spec"]]["values"]:
@@ -78,7 +78,7 @@ def _may_delete(table: Table, delete: dict[str, Any], name: str, data: dict[str,
 
 
 def _is_valid(change: Change, planned: Table, current: Table) -> bool:
-    """Whether no commit since the change was planned conflicts with it."""
+    """Return whether no commit since the change was planned conflicts with it."""
     head = _head(current, change.get("branch", "main"))
     live = head["files"] if head else {}
     removed = [*change.get("remove", ()), *change.get("remove_deletes", ())]
@@ -111,7 +111,7 @@ def _is_valid(change: Change, planned: Table, current: Table) -> bool:
 
 
 def _has_concurrent_removal(change: Change, planned: Table, current: Table) -> bool:
-    """Whether other commits removed data files that match the filter of a change with an isolation level."""
+    """Return whether other commits removed data files that match the filter of a change with an isolation level."""
     return "isolation" in change and any(
         file["kind"] == "data" and _matches(change, file)
         for snapshot in _snapshots_since(change, planned, current)
@@ -121,7 +121,7 @@ def _has_concurrent_removal(change: Change, planned: Table, current: Table) -> b
 
 
 def _has_new_equality_deletes(change: Change, planned: Table, current: Table) -> bool:
-    """Whether other commits added any equality deletes after the change was planned."""
+    """Return whether other commits added any equality deletes after the change was planned."""
     return any(
         snapshot["files"][name]["kind"] == "equality"
         for snapshot in _snapshots_since(change, planned, current)
@@ -130,7 +130,7 @@ def _has_new_equality_deletes(change: Change, planned: Table, current: Table) ->
 
 
 def _has_newly_assigned_row_ids(change: Change, planned: Table, current: Table) -> bool:
-    """Whether the first snapshot of v3, committed after the change was planned, assigned ids to rewritten rows.
+    """Return whether the first snapshot of v3, committed after the change was planned, assigned ids to rewritten rows.
 
     Rewritten rows keep their ids (LIN009), but a writer that planned before the ids were assigned has not written them.
     A log does not show the content of files.
@@ -353,7 +353,7 @@ def answer(table: Table, ended: list[str]) -> dict[str, Any]:
 
 
 def _has_row_ids(table: Table, ref: dict[str, Any]) -> bool:
-    """Whether the rows of a branch or tag have ids: snapshots from before v3 assigned none."""
+    """Return whether the rows of a branch or tag have ids: snapshots from before v3 assigned none."""
     has_ids: bool = table["snapshots"][ref["snapshot"]]["version"] > 2
     return has_ids
 

@@ -57,13 +57,13 @@ ASKED = ("boolean-true", "decimal-zeros-at-the-end", "int-max")
 
 
 def _named() -> Iterator[tuple[str, str, Document, Document]]:
-    """Each kind of names: its name, its requirement, the request's arguments, and the members as they are."""
+    """Yield each kind of names: its name, its requirement, the request's arguments, and the members as they are."""
     for name, code, members in MEMBERS:
         yield name, code, {"metadata": NAMED, "select": list(members)}, selected(canonical(NAMED), members)
 
 
 def reads() -> Iterator[Vector]:
-    """Names, texts and paths of documents that are read."""
+    """Yield cases of names, texts and paths of documents that are read."""
     for name, code, args, form in _named():
         yield Vector(
             f"metadata-read-awkward-{name}",
@@ -117,7 +117,7 @@ def defaults() -> Iterator[Vector]:
 
 
 def writes() -> Iterator[Vector]:
-    """Names and texts of documents that are written."""
+    """Yield cases of names and texts of documents that are written."""
     for name, code, args, _ in _named():
         form = {member: NAMED[member] for member in args["select"]}
         yield Vector(
@@ -132,7 +132,7 @@ def writes() -> Iterator[Vector]:
 
 
 def upgrades() -> Iterator[Vector]:
-    """Names and texts of documents that are upgraded."""
+    """Yield cases of names and texts of documents that are upgraded."""
     for name, _, args, form in _named():
         yield Vector(
             f"upgrade-awkward-{name}",
@@ -146,7 +146,7 @@ def upgrades() -> Iterator[Vector]:
 
 
 def expiries() -> Iterator[Vector]:
-    """References whose names are easily changed, of which one of each two has expired."""
+    """Yield cases of references whose names are easily changed, of which one of each two has expired."""
     refs: dict[str, Any] = {
         name: {"snapshot-id": 3, "type": "tag", **({"max-ref-age-ms": 1} if number % 2 else {})}
         for number, name in enumerate(NAMES)

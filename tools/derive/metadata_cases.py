@@ -46,7 +46,7 @@ def rows(
     table: list[tuple[str, tuple[str, ...] | str, Mapping[str, Any], str, str]],
     why: tuple[str, ...] = (),
 ) -> Iterator[Case]:
-    """Cases from rows of (name, codes, edits, outcome, note), whose outcomes all depend on the same contradictions."""
+    """Yield cases from rows of (name, codes, edits, outcome, note), whose outcomes depend on the same contradictions."""
     for name, codes, edits, outcome, note in table:
         of_case = (codes,) if isinstance(codes, str) else codes
         yield Case(f"{prefix}-{name}", base, of_case, edits, outcome, note, why=why)
@@ -89,7 +89,7 @@ VERSIONS: list[tuple[str, Any, str, str, tuple[str, ...]]] = [
 
 
 def versions() -> Iterator[Case]:
-    """What format-version may not be."""
+    """Yield what format-version may not be."""
     yield Case(
         "version-missing",
         "v2-minimal",
@@ -237,7 +237,7 @@ KINDS: list[tuple[str, str, str, Any, str]] = [
 
 
 def kinds() -> Iterator[Case]:
-    """Fields that are not of the JSON type of Appendix C."""
+    """Yield cases of fields that are not of the JSON type of Appendix C."""
     for base, name, code, value, what in KINDS:
         words = what.split()[-1] if what.startswith("a") and " " in what else what
         note = f"{name} is {what.replace('-', ' ')}"
@@ -383,7 +383,7 @@ def fields() -> Iterator[Case]:
 
 
 def logs() -> Iterator[Case]:
-    """The logs of snapshots and of metadata files."""
+    """Yield the logs of snapshots and of metadata files."""
     yield from rows(
         "snapshot-log",
         "v2-small",
@@ -438,7 +438,7 @@ def logs() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield all of them."""
     yield from versions()
     yield from missing()
     yield from kinds()

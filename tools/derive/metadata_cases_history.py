@@ -266,7 +266,7 @@ def lineage() -> Iterator[Case]:
 
 
 def refs() -> Iterator[Case]:
-    """Branches and tags."""
+    """Yield cases of branches and tags."""
     yield from rows(
         "ref",
         "v2-small",
@@ -328,7 +328,7 @@ BLOB = f"{FILE}/blob-metadata/0"
 
 
 def statistics() -> Iterator[Case]:
-    """Statistics, which readers may ignore as a whole."""
+    """Yield cases of statistics, which readers may ignore as a whole."""
     without = [
         ("snapshot-id", "STA001"),
         ("statistics-path", "STA002"),
@@ -416,7 +416,7 @@ def statistics() -> Iterator[Case]:
 
 
 def versions() -> Iterator[Case]:
-    """Fields that the version of the table does not have, and locations without a scheme."""
+    """Yield cases of fields that the version of the table does not have, and locations without a scheme."""
     yield from rows(
         "v1",
         "v1-minimal",
@@ -471,7 +471,7 @@ def versions() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield all of them."""
     yield from snapshots()
     yield from lineage()
     yield from refs()

@@ -38,7 +38,7 @@ A_MAP: Document = {"type": "map", "key-id": 3, "key": "int", "value-id": 4, "val
 
 
 def history() -> Iterator[Case]:
-    """Columns that changed from schema to schema as no evolution may change them."""
+    """Yield cases of columns that changed from schema to schema as no evolution may change them."""
     yield _later("int-to-string", 2, "EVO003", "int", "string", "long", "an int became a string")
     yield _later("int-to-double", 2, "EVO003", "int", "double", "long", "an int became a double")
     yield _later("float-to-int", 2, "EVO003", "float", "int", "double", "a float became an int")

@@ -15,7 +15,7 @@ LIST, MAP = "/schemas/0/fields/4/type", "/schemas/0/fields/5/type"
 
 
 def form() -> Iterator[Case]:
-    """Schemas and fields that are not of the form of Appendix C."""
+    """Yield cases of schemas and fields that are not of the form of Appendix C."""
     yield from rows(
         "schema",
         "v2-minimal",
@@ -208,7 +208,7 @@ IDENTIFIERS: list[tuple[str, str, int, dict[str, Any], str]] = [
 
 
 def identifiers() -> Iterator[Case]:
-    """Fields that cannot identify rows."""
+    """Yield cases of fields that cannot identify rows."""
     for name, code, field_id, edits, note in IDENTIFIERS:
         yield Case(
             f"identifier-{name}",
@@ -253,7 +253,7 @@ NEW_TYPES = (
 
 
 def versions() -> Iterator[Case]:
-    """Types and defaults that are newer than the table."""
+    """Yield cases of types and defaults that are newer than the table."""
     for type_ in NEW_TYPES:
         name = type_.split("(")[0].replace("_", "-")
         for version in (1, 2):
@@ -315,7 +315,7 @@ POINT: Document = {"type": "struct", "fields": [{"id": 3, "name": "x", "required
 
 
 def defaults() -> Iterator[Case]:
-    """Defaults that their column's type does not allow."""
+    """Yield cases of defaults that their column's type does not allow."""
     yield _default("unknown", ("DEF008",), "unknown", 1, None, EITHER, "an unknown defaults to null")
     yield _default("variant", ("DEF008",), "variant", 1, None, EITHER, "a variant defaults to null")
     yield _default(
@@ -398,7 +398,7 @@ def defaults() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield all of them."""
     yield from form()
     yield from ids()
     yield from identifiers()

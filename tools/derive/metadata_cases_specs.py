@@ -15,7 +15,7 @@ BUCKET = f"{FIELDS}/1"
 
 
 def form() -> Iterator[Case]:
-    """Specs and orders that are not of the form of Appendix C."""
+    """Yield cases of specs and orders that are not of the form of Appendix C."""
     yield from rows(
         "spec",
         "v2-nested",
@@ -176,7 +176,7 @@ SOURCES: list[tuple[str, str, str, str, str]] = [
 
 
 def sources() -> Iterator[Case]:
-    """Sources that a partition field or a sort field cannot have."""
+    """Yield cases of sources that a partition field or a sort field cannot have."""
     for name, transform, type_, code, nearest in SOURCES:
         spec: Document = {
             "/partition-specs/0/fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": transform}],
@@ -279,7 +279,7 @@ PARAMETERS: list[tuple[str, str, str]] = [
 
 
 def transforms() -> Iterator[Case]:
-    """Parameters, unknown transforms, and transforms of several arguments."""
+    """Yield cases of parameters, unknown transforms, and transforms of several arguments."""
     for name, transform, nearest in PARAMETERS:
         yield Case(
             f"spec-{name}",
@@ -436,7 +436,7 @@ def transforms() -> Iterator[Case]:
 
 
 def evolved_orders() -> Iterator[Case]:
-    """What a table may not say after its sort order changed, next to what it may (contradiction E22)."""
+    """Yield what a table may not say after its sort order changed, next to what it may (contradiction E22)."""
     by_id = {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}
     by_data = {**by_id, "source-id": 2}
     dropped = {"/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID]}, "/current-schema-id": 1}
@@ -481,7 +481,7 @@ def _orders(orders: list[Any]) -> list[Document]:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield all of them."""
     yield from form()
     yield from ids()
     yield from sources()

@@ -44,20 +44,20 @@ def set_default(name: str, default: Any) -> Document:
 
 
 def new_field(field_id: int, name: str, type_: Any, **more: Any) -> Document:
-    """An optional column."""
+    """Return an optional column."""
     return {"id": field_id, "name": name, "required": False, "type": type_, **more}
 
 
 def arguments(
     changes: list[Document], version: int, fields: list[Document] | None = None, last: int = LAST
 ) -> Document:
-    """The arguments of the operation: the base, or a schema of some columns, and its changes."""
+    """Return the arguments of the operation: the base, or a schema of some columns, and its changes."""
     schema = {"type": "struct", "schema-id": 0, "fields": NESTED if fields is None else fields}
     return {"schema": schema, "format_version": version, "last_column_id": last, "changes": changes}
 
 
 def type_slug(type_: str) -> str:
-    """A type in the name of a vector."""
+    """Return a type in the name of a vector."""
     words = "".join(letter if letter.isalnum() else " " for letter in type_).split()
     return "-".join(
         words[:3]

@@ -52,7 +52,7 @@ DEFAULTS: list[tuple[str, tuple[str, ...], Document, Document | None, str]] = [
 
 
 def defaults() -> Iterator[Vector]:
-    """Defaults of new columns, in v3."""
+    """Yield cases of defaults of new columns, in v3."""
     for name, codes, column, made, note in DEFAULTS:
         args = arguments([{"op": "add", "name": "n", **column}], 3, [ID, DATA], 2)
         both = (

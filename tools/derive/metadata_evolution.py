@@ -13,7 +13,7 @@ from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 
 def _place(pointer: str, value: Any, base: list[Document] = NESTED) -> list[Document]:
-    """A schema with a value at a place."""
+    """Return a schema with a value at a place."""
     made: list[Document] = edited({"fields": base}, {f"/fields/{pointer}": value})["fields"]
     return made
 
@@ -330,7 +330,7 @@ def structure() -> Iterator[Vector]:
 
 
 def names() -> Iterator[Vector]:
-    """Columns whose names are easily changed."""
+    """Yield cases of columns whose names are easily changed."""
     added = [new_field(id_, name, "int") for id_, name in enumerate(awkward.NAMES, 3)]
     yield Vector(
         "evolve-awkward-names",
@@ -344,7 +344,7 @@ def names() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The files of schema evolution."""
+    """Yield the files of schema evolution."""
     for topic, vectors in (
         ("promotions", metadata_promotions.promotions()),
         ("partition-sources", metadata_promotions.partition_sources()),

@@ -37,12 +37,12 @@ PRICES = {
 
 
 def column(field_id: int, name: str, type_: Any, **more: Any) -> Document:
-    """An optional column."""
+    """Return an optional column."""
     return {"id": field_id, "name": name, "required": False, "type": type_, **more}
 
 
 def fields(newest: int, *, data: str = "data", id_type: str = "int", changed: bool = False) -> list[Document]:
-    """The columns, before and after the change."""
+    """Return the columns, before and after the change."""
     made = [
         {**column(1, "id", id_type), "required": True},
         column(2, data, "string", doc="what there is"),
@@ -64,12 +64,12 @@ def fields(newest: int, *, data: str = "data", id_type: str = "int", changed: bo
 
 
 def partition(source: int, field_id: int, name: str, transform: str) -> Document:
-    """A partition field."""
+    """Return a partition field."""
     return {"source-id": source, "field-id": field_id, "name": name, "transform": transform}
 
 
 def sorted_by(source: int, transform: str, direction: str, nulls: str) -> Document:
-    """A sort field."""
+    """Return a sort field."""
     return {"transform": transform, "source-id": source, "direction": direction, "null-order": nulls}
 
 
@@ -164,7 +164,7 @@ def described(document: Document, number: int, engine: str) -> Document:
 
 
 def read(entry: Document) -> Vector:
-    """The vector of a file."""
+    """Return the vector of a file."""
     document = json.loads((GOLDEN / entry["file"]).read_text())
     version, engine = document["format-version"], entry["engine"]
     name = entry["file"].removesuffix(".metadata.json")
@@ -194,6 +194,6 @@ def read(entry: Document) -> Vector:
 
 
 def files() -> Iterator[VectorFile]:
-    """The file of golden reads."""
+    """Yield the file of golden reads."""
     entries = json.loads((GOLDEN / "index.json").read_text())
     yield from topic_files("table-metadata/read-golden", "metadata.read", [read(entry) for entry in entries])

@@ -304,5 +304,5 @@ def vectors() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The files of name mappings."""
+    """Yield the files of name mappings."""
     yield from topic_files("name-mapping/apply", "name-mapping.apply", list(vectors()))

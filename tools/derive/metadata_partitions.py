@@ -330,6 +330,6 @@ def first_version() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The files of partition evolution."""
+    """Yield the files of partition evolution."""
     for topic, vectors in (("evolve", evolution()), ("refusals", refusals()), ("v1", first_version())):
         yield from topic_files(f"partition-evolution/{topic}", "partition-spec.evolve", list(vectors))

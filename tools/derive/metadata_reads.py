@@ -40,7 +40,7 @@ EMPTY: dict[str, Any] = {"/refs": DROP, "/snapshots": DROP, "/snapshot-log": DRO
 
 
 def filled_in() -> Iterator[Vector]:
-    """What a reader takes where a field is missing."""
+    """Yield what a reader takes where a field is missing."""
     yield _read(
         "v1-schemas",
         "v1-minimal",
@@ -251,7 +251,7 @@ def references() -> Iterator[Vector]:
 
 
 def tolerated() -> Iterator[Vector]:
-    """What documents of other writers have and readers must accept."""
+    """Yield what documents of other writers have and readers must accept."""
     appendix = "spec: Appendix C"
     yield _read(
         "unknown-members",

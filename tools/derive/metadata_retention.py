@@ -32,7 +32,7 @@ def _snapshot(snapshot_id: int, parent: int | None, age_ms: int, number: int) ->
 def table(
     ages: Mapping[int, tuple[int | None, int]], refs: Document, current: int | None, properties: Document
 ) -> Document:
-    """A table of snapshots, given as id to parent and age; ids grow with the time of the commit."""
+    """Return a table of snapshots, given as id to parent and age; ids grow with the time of the commit."""
     snapshots = [_snapshot(key, parent, age, place + 1) for place, (key, (parent, age)) in enumerate(ages.items())]
     changes: Document = {"last-sequence-number": len(snapshots), "last-updated-ms": NOW, "snapshots": snapshots}
     if properties:
@@ -46,7 +46,7 @@ def table(
 
 
 def expire(document: Document, now: int, defaults: Mapping[str, int] | None = None) -> tuple[set[int], set[str]]:
-    """The snapshots and references that stay, by the steps of the text."""
+    """Return the snapshots and references that stay, by the steps of the text."""
     properties = {name.removeprefix(PREFIX): int(value) for name, value in document.get("properties", {}).items()}
     policy = {**(defaults or {}), **properties}
     snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in document["snapshots"]}
@@ -80,7 +80,7 @@ def expire(document: Document, now: int, defaults: Mapping[str, int] | None = No
 
 
 def unreferenced(document: Document, now: int, stay: set[str]) -> set[int]:
-    """The snapshots that no branch leads to, are not a tag's, and are not older than the table's age limit (C13)."""
+    """Return the snapshots without a branch or tag that are not older than the age limit of the table (C13)."""
     snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in document["snapshots"]}
     age = int(document.get("properties", {}).get(f"{PREFIX}{AGE}", 0))
     reached: set[int] = set()
@@ -138,7 +138,7 @@ COUNTS = (1, 2, 3, 5, 9)
 
 
 def grid() -> Iterator[Vector]:
-    """Every combination of references, ages and counts; ages of just a snapshot's age among them."""
+    """Yield every combination of references, ages and counts; some ages are exactly that of a snapshot."""
     policy: Document = {COUNT: 1, AGE: 1, REF_AGE: NEVER}
     for label, age in AGES.items():
         for count in COUNTS:
@@ -155,7 +155,7 @@ def grid() -> Iterator[Vector]:
                     f"{names}-{label}-{count}",
                     ("RET004", "RET003"),
                     table(ages, refs, 5, policy),
-                    f"main keeps {count} and those of at most {age} ms",
+                    f"main keeps {count} and those that are at most {age} ms old",
                 )
             yield case(
                 f"properties-{label}-{count}",
@@ -166,7 +166,7 @@ def grid() -> Iterator[Vector]:
 
 
 def references() -> Iterator[Vector]:
-    """The ages of references."""
+    """Yield the ages of references."""
     policy: Document = {COUNT: 1, AGE: 1, REF_AGE: NEVER}
     main: Document = {"main": {"snapshot-id": 5, "type": "branch"}}
     limits = (("below", 2 * DAY - 1), ("equal", 2 * DAY), ("above", 2 * DAY + 1))
@@ -342,7 +342,7 @@ def branches() -> Iterator[Vector]:
 
 
 def without_properties() -> Iterator[Vector]:
-    """Tables that say nothing, for which the text has no numbers."""
+    """Yield cases of tables without properties of retention, for which the spec has no numbers."""
     java = {COUNT: 1, AGE: 5 * DAY, REF_AGE: NEVER}
     old = {key: (parent, age + 3 * DAY) for key, (parent, age) in CHAIN.items()}
     everything = _answer(set(old), {"main"})
@@ -360,7 +360,7 @@ def without_properties() -> Iterator[Vector]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The files of snapshot retention."""
+    """Yield the files of snapshot retention."""
     for topic, vectors in (
         ("grid", grid()),
         ("references", references()),

@@ -34,7 +34,7 @@ def all_cases() -> Iterator[tuple[str, Case]]:
 
 
 def _codes(case: Case) -> tuple[str, ...]:
-    """The requirements: those broken first, then those the case is about besides."""
+    """Return the requirements: those broken first, then those the case is about besides."""
     return (*case.codes, *(code for code in case.more if code not in case.codes))
 
 
@@ -45,12 +45,12 @@ def _version(document: Document, base: str) -> tuple[int, ...]:
 
 @cache
 def _names() -> dict[str, str]:
-    """The ids of the valid documents, by their text."""
+    """Return the ids of the valid documents, by their text."""
     return {json.dumps(document): f"metadata-{name}" for _, name, _, document, _ in _neighbours()}
 
 
 def _note(case: Case) -> str:
-    """What is broken, and the vector of the nearest valid document."""
+    """Return what is broken, and the vector of the nearest valid document."""
     return f"{case.note}; valid: {_names()[json.dumps(edited(BASES[case.base], case.near or {}))]}"
 
 
@@ -85,7 +85,7 @@ def _check_vector(case: Case) -> Vector:
 
 
 def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
-    """The valid documents: group, name, requirements, document, note; each document once."""
+    """Yield the valid documents: group, name, requirements, document, note; each document once."""
     seen: set[str] = set()
     for name, document in BASES.items():
         seen.add(json.dumps(document))
@@ -103,7 +103,7 @@ def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
 
 
 def _asked(base: Document, document: Document) -> tuple[str, ...]:
-    """The members in which a neighbour differs from the document from which it was made."""
+    """Return the members in which a neighbour differs from the document from which it was made."""
     before, after = canonical(base), canonical(document)
     return tuple(name for name in after if after[name] != before.get(name)) or ASKED
 
@@ -114,7 +114,7 @@ def _select_all(document: Document) -> tuple[str, ...]:
 
 
 def files() -> Iterator[VectorFile]:
-    """The files of broken documents and of their valid neighbours."""
+    """Yield the files of broken documents and of their valid neighbours."""
     reads: dict[str, list[Vector]] = {group: [] for group in ("texts", *GROUPS)}
     checks: dict[str, list[Vector]] = {group: [] for group in ("texts", *GROUPS)}
     for name, text, outcome, note, why in TEXTS:

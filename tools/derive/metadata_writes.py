@@ -92,7 +92,7 @@ WRITES: list[Row] = [
 
 
 def writes() -> Iterator[Vector]:
-    """What a writer makes of a table."""
+    """Yield what a writer makes of a table."""
     stale = {
         **dict.fromkeys(("/snapshots", "/snapshot-log", "/current-snapshot-id"), DROP),
         "/schema": V1_RICH["schemas"][0],

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 def matches(predicate: Any, row: Row, types: dict[str, Any]) -> bool:
-    """Whether a row matches: predicates give true or false, and comparisons with null are false (EXP008, EXP012)."""
+    """Return whether a row matches; comparisons with null are false (EXP008, EXP012)."""
     kind: str = predicate["type"]
     if kind == "not":
         return not matches(predicate["child"], row, types)

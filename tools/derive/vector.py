@@ -52,7 +52,7 @@ class Vector:
     tags: tuple[str, ...] = ()
 
     def versions(self) -> list[int]:
-        """The format versions that the vector applies to."""
+        """Return the format versions that the vector applies to."""
         if self.only:
             return list(self.only)
         text = json.dumps([self.args.get("type"), *(code for code in self.requirements if code in _V3_CODES)])

@@ -67,17 +67,17 @@ class Feature:
         return "feature-" + re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
 
     def is_about_golden(self, table: str) -> bool:
-        """Whether a golden table uses the feature."""
+        """Return whether a golden table uses the feature."""
         if not self.formats and table.endswith(("-orc", "-avro")):
             return False
         return any(fnmatchcase(table, pattern) for pattern in self.golden)
 
     def counts_vector(self, vector: Vector) -> bool:
-        """Whether a vector that reads such a golden table counts."""
+        """Return whether a vector that reads such a golden table counts."""
         return self.metadata_columns == any(name.startswith("_") for name in vector.args.get("select", ()))
 
     def is_about(self, table: MadeTable) -> bool:
-        """Whether a table of the matrix uses the feature: it matches at least one value of each selector."""
+        """Return whether a table of the matrix uses the feature: it matches at least one value of each selector."""
         asked = [
             (self.features, any(one in table.features for one in self.features)),
             (self.scripts, any(fnmatchcase(table.name, pattern) for pattern in self.scripts)),

@@ -48,7 +48,7 @@ class Difference:
     """The path of the first difference, without numbers."""
 
     def signature(self) -> tuple[str, str, str, str]:
-        """The key that equal differences share."""
+        """Return the key that equal differences share."""
         transform = str(self.args.get("transform", "")).partition("[")[0]
         type_ = self.args.get("type", "")
         kind = re.split(r"[(\[]", type_)[0] if isinstance(type_, str) else str(type_["type"])

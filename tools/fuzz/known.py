@@ -29,7 +29,7 @@ def _type_name(args: dict[str, Any]) -> str:
 
 
 def _ends_in_zeros(args: dict[str, Any]) -> bool:
-    """Whether a time has a fraction that ends in zeros, so that a shorter form is permitted."""
+    """Return whether a time has a fraction that ends in zeros, so that a shorter form is permitted."""
     of_time = _type_name(args).startswith("time")
     return of_time and int.from_bytes(bytes.fromhex(args["bytes"]), "little", signed=True) % 10 == 0
 
@@ -40,7 +40,7 @@ def _small(args: dict[str, Any]) -> bool:
 
 
 def _far(args: dict[str, Any]) -> bool:
-    """Whether a date or timestamp is outside of the years 1 to 9999."""
+    """Return whether a date or timestamp is outside of the years 1 to 9999."""
     days = {"date": 1, "timestamp": 86_400 * 10**6, "timestamptz": 86_400 * 10**6}.get(_type_name(args))
     number = int.from_bytes(bytes.fromhex(args["bytes"]), "little", signed=True)
     return days is not None and not -719_162 <= number // days <= 2_932_896
@@ -57,12 +57,12 @@ def _width(args: dict[str, Any]) -> int:
 
 
 def _wraps_around(args: dict[str, Any]) -> bool:
-    """Whether the sum of remainder and width may overflow an int."""
+    """Return whether the sum of remainder and width may overflow an int."""
     return _type_name(args) == "int" and _width(args) > 1 << 30
 
 
 def _leaves_precision(args: dict[str, Any]) -> bool:
-    """Whether truncating a decimal may need more digits than its type has."""
+    """Return whether truncating a decimal may need more digits than its type has."""
     width = _width(args)
     if not width or _type_name(args) != "decimal" or args.get("value") is None:
         return False
@@ -72,7 +72,7 @@ def _leaves_precision(args: dict[str, Any]) -> bool:
 
 
 def _in_far_years(args: dict[str, Any]) -> bool:
-    """Whether an error message says that something is outside of the years 1 to 9999."""
+    """Return whether an error message says that something is outside of the years 1 to 9999."""
     return re.search(r'"(0000|[+-][0-9]+)-[0-9]{2}-', json.dumps(args)) is not None
 
 
@@ -90,7 +90,7 @@ def _fields_without_ids(args: dict[str, Any]) -> bool:
 
 
 def _other_blobs(args: dict[str, Any]) -> bool:
-    """Whether statistics name a blob type that the text does not define."""
+    """Return whether statistics name a blob type that the text does not define."""
     types = {blob["type"] for one in args["metadata"].get("statistics", ()) for blob in one["blob-metadata"]}
     return not types <= {"apache-datasketches-theta-v1", "deletion-vector-v1"}
 
@@ -105,7 +105,7 @@ def _partition_types(args: dict[str, Any]) -> list[str]:
 
 
 def _named_twice(args: dict[str, Any]) -> bool:
-    """Whether two partition fields have the same type, and it is one that Avro names."""
+    """Return whether two partition fields have the same type, and it is one that Avro names."""
     named = [type_ for type_ in _partition_types(args) if type_.startswith(("decimal", "fixed", "uuid"))]
     return len(set(named)) < len(named)
 

@@ -141,7 +141,7 @@ class Attempts:
         return find_smallest(data, fails, Cuts(len(data) // 2, time.process_time() + seconds), sys.maxsize)
 
     def is_over(self, seconds: float) -> bool:
-        """Whether the time is over, or there are enough findings."""
+        """Return whether the time is over, or there are enough findings."""
         return len(self.seen) >= self.most or time.process_time() - self.began >= seconds
 
     def end(self) -> Outcome:

@@ -45,7 +45,7 @@ class Explained:
     reason: str
 
     def explains(self, cell: Cell, table: str) -> bool:
-        """Whether the explanation applies to a cell of a table."""
+        """Return whether the explanation applies to a cell of a table."""
         return self.cells.fullmatch(str(cell)) is not None and self.tables.fullmatch(table) is not None
 
 

@@ -231,7 +231,7 @@ def as_mutant(path: Path, source: str, change: Change) -> Mutant | None:
 
 
 def fits(mutant: Mutant) -> bool:
-    """Whether the module still has the part that a mutant changes."""
+    """Return whether the module still has the part that a mutant changes."""
     try:
         mutant.tree()
     except Misfit:

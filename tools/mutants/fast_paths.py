@@ -232,7 +232,7 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
 
 
 def _transformed(predicate: Any) -> bool:
-    """Whether a predicate has terms other than columns and constants."""
+    """Return whether a predicate has terms other than columns and constants."""
     return any(
         word in json.dumps(predicate) for word in ('"apply"', '"transform"', '"reference"', '"function"', '"id"')
     )

@@ -24,7 +24,7 @@ FAILED = 1
 
 
 def fails(mutant: Mutant | None, killer: str, seconds: int = 600) -> bool:
-    """Whether a test fails with a mutant, or without one.
+    """Return whether a test fails with a mutant, or without one.
 
     Raises:
         ValueError: the test could not be run.

@@ -101,12 +101,12 @@ class Judges:
         self._checks: dict[str, dict[str, Callable[[], bool]]] = {}
 
     def right(self, case: str) -> bool:
-        """Whether a case passes."""
+        """Return whether a case passes."""
         kind, _, name = case.partition(":")
         return self.vector(name) if kind == "vector" else self.checks(kind)[name]()
 
     def vector(self, name: str, *, first: bool = False) -> bool:
-        """Whether a vector passes; with ``first``, only its first permitted outcome counts."""
+        """Return whether a vector passes; with ``first``, only its first permitted outcome counts."""
         from conformance.operations.protocol import Ok, Refused, Unsupported
         from conformance.operations.registry import OPERATIONS
         from conformance.runner.judge import Outcome, judge_answer

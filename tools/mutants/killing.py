@@ -87,7 +87,7 @@ def find_killer(
 
 
 def dies(preloaded: Preloaded, mutant: Mutant, killer: str, function: str | None = None) -> bool:
-    """Whether one case kills a mutant; ``function`` has the same meaning as in `_try`."""
+    """Return whether one case kills a mutant; ``function`` has the same meaning as in `_try`."""
     if killer.startswith(in_tests.KIND):
         return in_tests.fails(mutant, killer)
     status, found = run_forked(lambda: _try(preloaded, mutant, [killer], function), TIMEOUT)

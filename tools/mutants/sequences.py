@@ -72,12 +72,12 @@ def how_it_breaks(script: Json) -> str | None:
 
 
 def is_right(script: Json) -> bool:
-    """Whether the table of a script is right without a mutant, so that the script can judge mutants."""
+    """Return whether the table of a script is right without a mutant, so that the script can judge mutants."""
     return run_forked(partial(_first_broken, [script]), TIMEOUT) == (DONE, None)
 
 
 def kills(mutant: Mutant, script: Json) -> bool:
-    """Whether a script kills a mutant, which runs in a separate process."""
+    """Return whether a script kills a mutant, which runs in a separate process."""
     status, found = run_forked(partial(_first_broken, [script], mutant), TIMEOUT)
     return (status == HANGS or (status == DONE and found is not None)) and is_right(script)
 

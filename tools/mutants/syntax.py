@@ -269,7 +269,7 @@ def _candidates(old: ast.AST, new: ast.AST, path: list[Step]) -> Iterator[Change
 
 
 def _is_fragment(nodes: Sequence[ast.AST]) -> bool:
-    """Whether nodes can be written as Python by themselves, which a slice or an assigned name cannot."""
+    """Return whether nodes can be written as Python by themselves, which a slice or an assigned name cannot."""
     if not all(isinstance(one, ast.expr | ast.stmt) for one in nodes):
         return False
     try:

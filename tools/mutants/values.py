@@ -19,7 +19,7 @@ Check = Callable[[], bool]
 
 
 def refused(work: Callable[[], Any], *codes: str) -> bool:
-    """Whether a call is refused with one of the codes, or with any code if none is given."""
+    """Return whether a call is refused with one of the codes, or with any code if none is given."""
     from spec_ref.core.errors import SpecError
 
     try:

@@ -194,7 +194,7 @@ def merged(run: Callable[[], Any], term: Callable[[Any], Any]) -> Any:
 
 
 def _holds(condition: Any, values: z3.ModelRef) -> bool | None:
-    """Whether a condition is true of values; None if they do not decide it."""
+    """Return whether a condition is true of values; None if they do not decide it."""
     found = values.eval(condition, model_completion=True)
     return True if z3.is_true(found) else False if z3.is_false(found) else None
 

@@ -46,7 +46,7 @@ def rows(words: Sequence[str] = ()) -> list[Row]:
 
 
 def has_words(case: dict[str, Any], words: Sequence[str]) -> bool:
-    """Whether each word is an argument or the name of a case."""
+    """Return whether each word is an argument or the name of a case."""
     values = {str(one) for one in case.values()} | {getattr(one, "name", "") for one in case.values()}
     return set(words) <= values
 

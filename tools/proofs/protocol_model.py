@@ -28,7 +28,7 @@ from tools.proofs.protocol_steps import ENDS, Machine, Step
 
 
 def split(machine: Machine) -> tuple[Step, ...]:
-    """The steps, with the sending of a swap and the receipt of its answer as separate steps."""
+    """Return the steps, with the sending of a swap and the receipt of its answer as separate steps."""
     made: dict[Step, None] = {}
     for step in machine.steps:
         if step.effect != "swap":
@@ -61,7 +61,7 @@ class Model:
         self.solver.add(*self._hypotheses(self.before))
 
     def number(self, name: str) -> int:
-        """The number of a place in the code."""
+        """Return the number of a place in the code."""
         return self.numbers[name]
 
     # Proof
@@ -96,7 +96,7 @@ class Model:
         return taken(step, self.number, self.before, WRITER, CHOSEN, self.kept)
 
     def _hypotheses(self, state: State) -> list[Any]:
-        """The invariant before a step, of all versions and writers that the step and the claims are about."""
+        """Return the invariant before a step, of all versions and writers that the step and the claims are about."""
         versions = [state.current, FRESH, VERSION, WITNESS, OTHER_VERSION, z3.IntVal(NONE)]
         for writer in (WRITER, OTHER):
             versions += [state.new[writer], state.pointer[writer], state.loaded[writer]]
@@ -110,14 +110,14 @@ class Model:
         return [*found, WRITER != OTHER, WRITER >= 0, OTHER >= 0]
 
     def _invariant(self, state: State) -> list[tuple[str, Any]]:
-        """The invariant after a step, of any version, pair of versions and writer."""
+        """Return the invariant after a step, of any version, pair of versions and writer."""
         goals = [(name, clause(state)) for name, clause in GLOBAL.items()]
         goals += [(name, clause(state, WITNESS)) for name, clause in OF_VERSIONS.items()]
         goals += [(name, clause(state, one)) for name, clause in OF_WRITERS.items() for one in (WRITER, OTHER)]
         return [*goals, ("two versions have one place", are_different(state, WITNESS, OTHER_VERSION))]
 
     def _refuted(self, hypotheses: Sequence[Any], goals: Sequence[tuple[str, Any]]) -> str:
-        """One of the goals that the hypotheses do not imply; empty if they imply all."""
+        """Return one of the goals that the hypotheses do not imply; empty if they imply all."""
         model = self._model(hypotheses, [goal for _, goal in goals])
         return "" if model is None else next(words for words, goal in goals if not _is_true(model, goal))
 

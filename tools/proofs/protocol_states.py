@@ -91,7 +91,7 @@ def implies(one: Any, other: Any) -> Any:
 
 
 def is_installed(state: State, version: Any) -> Any:
-    """The pointer is or was at a version."""
+    """Return the pointer is or was at a version."""
     return state.position[version] >= 0
 
 
@@ -102,7 +102,7 @@ def is_over(state: State, version: Any) -> Any:
 
 
 def is_harmless(state: State, version: Any) -> Any:
-    """A version is not, and will not be, in the history: nobody was asked to install it, or its place is taken."""
+    """Decide whether a version is not in the history and cannot get there: it was not installed, or is too late."""
     return or_(is_over(state, version), and_(not_(state.sent[version]), state.position[version] < 0))
 
 
@@ -218,7 +218,7 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
 
 
 def arrives(state: State, version: Any, witness: Any, kept: Kept) -> Taken:
-    """A swap that was sent arrives, and is done."""
+    """Make a swap that was sent arrive."""
     # Without compare-and-swap a request is done whatever the pointer is at, though only once.
     is_expected = state.current == state.expected[version]
     guard = and_(state.sent[version], is_expected if Assumption.SWAP in kept else not_(is_installed(state, version)))
@@ -254,7 +254,7 @@ class Kept:
 
 
 def initial(start: int, writers: int, versions: int) -> State:
-    """The state in the beginning: a table of one version, and writers that have done nothing."""
+    """Return the state in the beginning: a table of one version, and writers that have done nothing."""
     nothing = tuple(NONE for _ in range(versions))
     no = tuple(False for _ in range(versions))
     nobody = tuple(NONE for _ in range(writers))

@@ -140,7 +140,7 @@ EXCLUSIVE = frozenset({"schema", "delete-file", "rewrite"})
 
 
 def _applied(change: Any, shared: SharedState) -> tuple[TableMetadata, Mapping[str, Any]]:
-    """The table after another writer committed a change."""
+    """Return the table after another writer committed a change."""
     files = dict(shared.files)
     steps, drawn = commit(change, shared.table), 0
     answer: Any = None
@@ -200,7 +200,7 @@ class _Run:
     # Choices
 
     def choose(self, options: list[tuple[str, Any]]) -> tuple[str, Any]:
-        """One of the answers that are possible; the others are tried in other runs."""
+        """Return one of the answers that are possible; the others are tried in other runs."""
         place = len(self.taken)
         index = self.chosen[place] if place < len(self.chosen) else 0
         if place >= len(self.chosen):
@@ -244,7 +244,7 @@ class _Run:
                 failure = answer
 
     def registers(self) -> Any:
-        """What the answers that the store gives from here on depend on."""
+        """Return what the answers that the store gives from here on depend on."""
         return (
             self.pointer == self.new,
             self.pointer == self.base,
@@ -258,7 +258,7 @@ class _Run:
         )
 
     def unseen(self, effect: Any) -> tuple[Any] | None:
-        """The answer to an effect that no other writer sees; None if it may be seen."""
+        """Return the answer to an effect that no other writer sees; None if it may be seen."""
         self.drawn += 1
         match effect:
             case NonDeterministic.NAME:
@@ -313,7 +313,7 @@ class _Run:
         return next((name for name, value in named.items() if value is not None and value == location), "any")
 
     def fresh(self) -> str:
-        """The location of another version of the table, later than all that were seen."""
+        """Return the location of another version of the table, later than all that were seen."""
         self.version += 10  # not the next version of any other, which is recognized by its name
         directory = self.one.planned.location.rpartition("/")[0]
         number = 100 + self.version
@@ -321,7 +321,7 @@ class _Run:
         return f"{directory}/{name}.metadata.json"
 
     def read_pointer(self) -> tuple[Step, Any]:
-        """The pointer is at what the last attempt wrote, at its base, elsewhere, or there is no table."""
+        """Return the pointer is at what the last attempt wrote, at its base, elsewhere, or there is no table."""
         options: list[tuple[str, Any]] = [("other", "")]
         if self.base is not None:
             options.append(("base", self.base))
@@ -337,14 +337,14 @@ class _Run:
         return Step("", "", "read pointer", what), location
 
     def next_location(self) -> str | None:
-        """The file of the version after the base, of a file-system table."""
+        """Return the file of the version after the base, of a file-system table."""
         if not self.file_system or self.base is None:
             return None
         directory, _, name = self.base.rpartition("/")
         return f"{directory}/v{int(name[1:].partition('.')[0]) + 1}.metadata.json"
 
     def read_metadata(self, path: str) -> tuple[Step, Any]:
-        """A metadata file is missing, or has one of the contents that it can have."""
+        """Choose whether a metadata file is missing, or which of its possible contents it has."""
         options: list[tuple[str, Any]] = []
         if path == self.next_location() and path != self.pointer:
             subject_ = "next"
@@ -372,7 +372,7 @@ class _Run:
         return Step("", "", "read metadata", what, subject=subject_), content
 
     def place(self, path: str, kind: str, what: str) -> TableMetadata:
-        """The content of the metadata file of another writer."""
+        """Return the content of the metadata file of another writer."""
         logged: list[str] = []
         if what.endswith("new") and self.new is not None:
             logged = [self.new]
@@ -398,12 +398,12 @@ class _Run:
         return Step("", "", "write metadata", what, parent=parent, valid=valid), answer
 
     def continues_log(self, content: TableMetadata) -> bool:
-        """Whether the log of new metadata is that of the loaded metadata, with the loaded file."""
+        """Return whether the log of new metadata is that of the loaded metadata, with the loaded file."""
         before = self.places[self.loaded or ""].metadata_log
         return content.metadata_log[: len(before)] == before and len(content.metadata_log) == len(before) + 1
 
     def is_made_from_loaded(self, content: TableMetadata) -> bool:
-        """Whether new metadata has the content of the loaded metadata, to which the change may be applied."""
+        """Return whether new metadata has the content of the loaded metadata, to which the change may be applied."""
         if self.loaded is None or self.kinds[self.loaded] in self.one.refused:
             return False
         if content.properties.get(MARK) != self.loaded:
@@ -422,7 +422,7 @@ class _Run:
         )
 
     def is_written_for(self, made: Snapshot) -> bool:
-        """Whether the manifest list of a snapshot was written for it, on the parent that it has."""
+        """Return whether the manifest list of a snapshot was written for it, on the parent that it has."""
         listed = self.places.get(made.manifest_list or "")
         return (
             listed is not None
@@ -432,7 +432,7 @@ class _Run:
 
 
 def frames(code: Any) -> Iterator[types.FrameType]:
-    """The frames of a generator and of those that it waits for."""
+    """Yield the frames of a generator and of those that it waits for."""
     while isinstance(code, types.GeneratorType):
         if code.gi_frame is not None:
             yield code.gi_frame
@@ -440,12 +440,12 @@ def frames(code: Any) -> Iterator[types.FrameType]:
 
 
 def describe_place(code: Any) -> str:
-    """Where the code is: each function that is being run, with the line."""
+    """Return where the code is: each function that is being run, with the line."""
     return " > ".join(f"{one.f_code.co_name}:{one.f_lineno}" for one in frames(code))
 
 
 def counters(code: Any) -> tuple[int, ...]:
-    """The numbers of attempts, which the states of the machine leave out."""
+    """Return the numbers of attempts, which the states of the machine leave out."""
     return tuple(one.f_locals["number"] for one in frames(code) if isinstance(one.f_locals.get("number"), int))
 
 

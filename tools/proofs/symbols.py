@@ -327,7 +327,7 @@ class _Sequence:
         return self._part((*self.units, *units))
 
     def startswith(self, prefix: Any) -> Any:
-        """Whether the value begins with a prefix."""
+        """Return whether the value begins with a prefix."""
         return SymbolicBool(alike(code_units(self)[: len(prefix)], code_units(prefix)))
 
     def rstrip(self, unit: Any) -> Any:
@@ -388,7 +388,7 @@ class Digits:
         self.number = number
 
     def __le__(self, precision: Any) -> Any:
-        """Whether there are at most so many digits."""
+        """Return whether there are at most so many digits."""
         limit = 10**precision
         return (self.number < limit) & (self.number > -limit)
 

@@ -119,12 +119,12 @@ def _counted(count: int, answer: Mapping[str, Any]) -> bool:
 
 
 def _hundredth(count: int, answer: Mapping[str, Any]) -> bool:
-    """Whether about one file in a hundred was planned; both kinds of filters match one more at either end."""
+    """Return whether about one file in a hundred was planned; both kinds of filters match one more at either end."""
     return bool(abs(answer["count"] - count // 100) <= count // 1000 + 1)
 
 
 def _sound(entries: Callable[[int], int], count: int, answer: Mapping[str, Any]) -> bool:
-    """Whether a report covers the whole table and has no findings."""
+    """Return whether a report covers the whole table and has no findings."""
     (table,) = answer["tables"]
     return "counts" in table and not table["counts"]["error"] and table["entries"] == entries(count)
 

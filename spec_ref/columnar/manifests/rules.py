@@ -101,7 +101,7 @@ def suspect_entries(columns: ManifestColumns, context: EntryContext, types: Mapp
     """
     try:
         return np.nonzero(_suspicious(columns, context, types))[0]
-    except (AssertionError, SpecError):  # a column of a form that no writer gives it: let every entry be looked at
+    except (AssertionError, SpecError):  # a column in a form that no writer uses: every entry is suspect
         return np.arange(len(columns))
 
 

@@ -153,7 +153,7 @@ def _truncate_integers(transform: Truncate, type_: Type, array: Any) -> Any:
         chunk = values[part]
         np.floor_divide(chunk, width, out=multiples[part])
         multiples[part] *= width
-        wrapped = multiples[part] > chunk  # less is more: the multiple lies beyond the least integer
+        wrapped = multiples[part] > chunk  # the multiple wrapped around, as it lies below the least integer
         if wrapped.any():
             index = first_valid(array, wrapped, part.start)
             if index is not None:

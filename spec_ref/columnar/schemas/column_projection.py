@@ -481,6 +481,6 @@ def _variant(array: Array, target: Any) -> Array:
     if "typed_value" in names:
         return unshred(array, target)
     metadata, value = (array.field(names.index(name)).cast(pa.binary()) for name in ("metadata", "value"))
-    if value.null_count > array.null_count:  # what is needed and missing is the variant null
+    if value.null_count > array.null_count:  # a missing value that is required is the variant null
         return unshred(array, target)
     return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=[metadata, value])

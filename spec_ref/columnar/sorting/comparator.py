@@ -37,7 +37,7 @@ def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any
             continue
         array = _key(storage_array(transform_array(field.transform, column.type, column_array(batch, column))))
         if array.null_count:
-            # The direction does not turn the nulls round, and Arrow has one place of nulls for all keys.
+            # The direction does not reverse the place of nulls, and Arrow has one place of nulls for all keys.
             keys.append(array.is_null().cast(pa.int8()))
             directions.append("descending" if field.null_order is NullOrder.NULLS_FIRST else "ascending")
         keys.append(array)

@@ -111,7 +111,7 @@ class _WktReader:
         return position
 
     def items(self, item: Callable[[], T]) -> tuple[T, ...]:
-        """``EMPTY``, or items between parentheses, separated by commas."""
+        """Read ``EMPTY``, or items between parentheses, separated by commas."""
         if self.next == "EMPTY":
             self.advance()
             return ()

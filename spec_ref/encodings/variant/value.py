@@ -250,7 +250,7 @@ class _ValueReader:
         if depth == MAX_DEPTH:
             raise self.error(f"objects and arrays are nested deeper than {MAX_DEPTH}", offsets_at)
         values_at = offsets_at + (count + 1) * (size_bits + 1)
-        # A value takes a byte at least; this holds the count against the bytes before anything is built from it.
+        # A value takes at least one byte: this compares the count with the bytes before anything is built from it.
         if values_at + count > end:
             raise self.error(f"{count} elements extend beyond the end", offsets_at)
         offsets = _numbers(self.data, offsets_at, size_bits + 1, count + 1)

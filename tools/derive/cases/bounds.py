@@ -43,7 +43,7 @@ BEYOND_US = "the date is beyond 64 bits of microseconds: a failure, no wrap"
 
 
 def _day(number: int) -> str:
-    """The bound of a date, by its day."""
+    """Return the bound of a date, by its day."""
     return struct.pack("<i", number).hex().upper()
 
 

@@ -8,5 +8,5 @@ BOUNDS = "Bound serialization"
 
 
 def bounds_file(topic: str, operation: str, section: str, vectors: list[Vector]) -> VectorFile:
-    """The file of a topic."""
+    """Return the file of a topic."""
     return VectorFile(f"bounds/{topic}.json", operation, section, tuple(vectors))

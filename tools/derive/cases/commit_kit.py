@@ -20,7 +20,7 @@ def file(name: str, part: str | None = "a", rows: int = 10, **place: int) -> Cha
 
 
 def deletes(name: str, kind: str, part: str | None = "a", of: str | None = None, **place: int) -> Change:
-    """A delete file, or a deletion vector."""
+    """Return a delete file, or a deletion vector."""
     made = {"name": name, "kind": kind, "part": part, "rows": 1, **place}
     return {**made, "of": of} if of else made
 
@@ -115,7 +115,7 @@ RULES = {
 
 
 def race(*some: Change, order: str = "") -> list[Change]:
-    """Writers a, b and so on load one table and stage a change each; they commit in this or the given order."""
+    """Return the log of writers a, b and so on that stage a change each and commit in this or the given order."""
     writers = "abc"[: len(some)]
     return [
         *(step(writer, "load") for writer in writers),
@@ -143,7 +143,7 @@ def case(
     partitioned_by: str = "part",
     table: PlanTable | None = None,
 ) -> Vector:
-    """A vector, with every outcome that the text permits.
+    """Return a vector, with every outcome that the text permits.
 
     A table that is there has the files of `LISTED`; where ``version`` is higher than its own, it is upgraded.
     """
@@ -169,12 +169,12 @@ def case(
 
 
 def step(writer: str, do: str, change: Change | None = None) -> Change:
-    """A step of a log."""
+    """Return a step of a log."""
     return {"writer": writer, "do": do, **({"change": change} if change else {})}
 
 
 def turn(writer: str, change: Change) -> list[Change]:
-    """A writer loads the table, and stages and commits a change."""
+    """Return a writer loads the table, and stages and commits a change."""
     return [step(writer, "load"), step(writer, "stage", change), step(writer, "commit")]
 
 

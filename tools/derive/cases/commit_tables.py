@@ -22,7 +22,7 @@ from tools.derive.vector import Vector
 
 
 def partitions() -> Iterator[Vector]:
-    """Tables without partitions, and partitions of null and NaN."""
+    """Yield cases of tables without partitions, and partitions of null and NaN."""
     kinds: tuple[tuple[str, str, str | None, str | None, tuple[int, ...]], ...] = (
         ("unpartitioned", "nothing", None, None, (1, 2, 3)),
         ("null", "part", None, "b", (1, 2, 3)),
@@ -98,7 +98,7 @@ PARTITION_RULES = {"unpartitioned": ("PAR016",), "null": ("DFL004",), "nan": ("D
 
 
 def specs() -> Iterator[Vector]:
-    """Tables whose partition spec has changed: files and deletes of each spec."""
+    """Yield cases of tables whose partition spec has changed: files and deletes of each spec."""
     for version in (1, 2, 3):
         begins: list[Change] = [
             {"op": "fast-append", "files": [file("f1"), file("f2")]},
@@ -170,7 +170,7 @@ def specs() -> Iterator[Vector]:
 
 
 def tags() -> Iterator[Vector]:
-    """Tags, which label one snapshot."""
+    """Yield cases of tags, which label one snapshot."""
     for version in (1, 2, 3):
         begins = [*base(version), {"op": "tag", "name": "label", "at": 1}]
         to_tag = {"op": "fast-append", "files": [file("tagged")], "branch": "label"}
@@ -199,7 +199,7 @@ RETRIES = {"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", "co
 
 
 def without_counts() -> PlanTable:
-    """A table of v1 whose manifest lists have only the columns that v1 requires."""
+    """Return a table of v1 whose manifest lists have only the columns that v1 requires."""
     none: JsonObject = {
         f"{kind}_{what}_count": None for kind in ("added", "existing", "deleted") for what in ("files", "rows")
     }
@@ -220,7 +220,7 @@ def without_counts() -> PlanTable:
 
 
 def tables() -> Iterator[PlanTable]:
-    """The tables that races begin with."""
+    """Yield the tables that races begin with."""
     yield without_counts()
 
 

@@ -86,7 +86,7 @@ Log = tuple[str, tuple[str, ...], list[Change], str]
 
 
 def _logs() -> Iterator[Vector]:
-    """Logs of more steps than a pair."""
+    """Yield cases of logs of more steps than a pair."""
     for version in (1, 2, 3):
         for name, codes, log, note in _make_logs(version, *(changes(version, writer) for writer in "abc")):
             yield case(name, codes, version, log, note)
@@ -196,7 +196,7 @@ def _logs_with_deletes(version: int, a: dict[str, Change], b: dict[str, Change],
 
 
 def _kinds() -> Iterator[Vector]:
-    """Deletes that the version of the table does not have."""
+    """Yield cases of deletes that the version of the table does not have."""
     for version, kind in ((1, "position"), (1, "equality"), (1, "vector"), (2, "vector"), (3, "position")):
         code = "DEL002" if version == 3 else "DEL001"
         change = {"op": "row-delta", "deletes": [deletes("a-new", kind, of=None if kind == "equality" else "f1")]}
@@ -205,7 +205,7 @@ def _kinds() -> Iterator[Vector]:
 
 
 def _lost() -> Iterator[Vector]:
-    """Commits whose answer is lost after they were done."""
+    """Yield cases of commits whose answer is lost after they were done."""
     for version in (1, 2, 3):
         a, b = changes(version, "a"), changes(version, "b")
         for name in ("append", "delete", "rewrite", "schema", "properties", "expire"):

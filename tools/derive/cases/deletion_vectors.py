@@ -71,7 +71,7 @@ def _sound() -> Iterator[tuple[str, str, bytes, Ranges, str]]:
         "PUF019",
         _one(*three, (8, runs([(1, 2)]))),
         [*ranges, (8 * 65536 + 1, 8 * 65536 + 2)],
-        ("from four containers on there are offsets also with runs"),
+        ("bitmaps of four or more containers have offsets, also with runs"),
     )
     nine = [(key, runs([(key, key + 1)]) if key in (0, 8) else array([key])) for key in range(9)]
     yield (

@@ -14,7 +14,7 @@ class SchemaVector(Vector):
     """A vector whose arguments include a schema."""
 
     def versions(self) -> list[int]:
-        """The format versions that support all types of the schema."""
+        """Return the format versions that support all types of the schema."""
         new = ("_ns", "unknown", "variant", "geometry", "geography")
         return [3] if any(word in json.dumps(self.args["schema"]) for word in new) else [1, 2, 3]
 

@@ -16,7 +16,7 @@ A, B = "$['a']", "$['b']"
 
 
 def _packed(number: int, form: str, value: float) -> bytes:
-    """A variant of a primitive type, by its number and the form of its little-endian value."""
+    """Return a variant of a primitive type, by its number and the form of its little-endian value."""
     return variant.primitive(number, struct.pack(f"<{form}", value))
 
 
@@ -149,7 +149,7 @@ def _variants() -> tuple[list[Vector], list[Vector]]:
             {"type": "variant", "bytes": _hex(sorted_)},
             ok({A: {"type": "int", "value": 34}, B: {"type": "string", "value": "x"}}),
             origin,
-            "the flag of a sorted dictionary",
+            "the dictionary has the flag of sorted names",
         )
     )
     small = [INT32, variant.primitive(3, b"\x22"), variant.primitive(4, b"\x22\x00")]
