@@ -110,7 +110,7 @@ def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) ->
                 "the type of a column was never the type of the table's column",
                 "/schema",
                 f"{column.name}: {column.type}",
-                abbreviated_repr(str(types[-1])),
+                str(types[-1]),
                 aspect="foreign-type",
             )
 

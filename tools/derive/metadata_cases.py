@@ -46,7 +46,7 @@ def rows(
     table: list[tuple[str, tuple[str, ...] | str, Mapping[str, Any], str, str]],
     why: tuple[str, ...] = (),
 ) -> Iterator[Case]:
-    """Yield cases from rows of (name, codes, edits, outcome, note), whose outcomes depend on the same contradictions."""
+    """Yield cases from rows of (name, codes, edits, outcome, note); all outcomes depend on the same contradictions."""
     for name, codes, edits, outcome, note in table:
         of_case = (codes,) if isinstance(codes, str) else codes
         yield Case(f"{prefix}-{name}", base, of_case, edits, outcome, note, why=why)
