@@ -192,7 +192,7 @@ class _Process:
         return f"PyIceberg's process ended: {lines[-1] if lines else f'exit status {self._process.returncode}'}"
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._errors):

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from spec_ref.avro_mapping.schema import Convert, split_optional, value_reader, value_writer
-from spec_ref.core.errors import SpecError, error_path, spec_error
+from spec_ref.core.errors import Description, SpecError, error_path, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 from spec_ref.data_types.types import INT, LONG, STRING, ListType, MapType, NestedField, StructType, Type
@@ -376,7 +376,11 @@ def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
 def _unfit(rule: FieldRule, type_: AvroType, expected: str) -> SpecError:
     found = type_.name if isinstance(type_, Primitive) else type(type_).__name__.lower()
     return spec_error(
-        rule.requirement, f"{rule.name} has the wrong type", found=found, expected=expected, aspect="wrong-type"
+        rule.requirement,
+        f"{rule.name} has the wrong type",
+        found=Description(found),
+        expected=expected,
+        aspect="wrong-type",
     )
 
 

@@ -257,7 +257,7 @@ def _struct(names: Sequence[str], arrays: Sequence[Any], length: int) -> ArrowCo
 
 
 def _items(items: AvroType, element: Type, column: ListColumn) -> tuple[ArrowColumn, ArrowColumn]:
-    """The items of all lists one after another, and the offsets of the lists."""
+    """Read the items of all lists one after another, and the offsets of the lists."""
     owners, arrays = [np.zeros(0, np.intp)], []
     for rows, part in column.slots:
         owners.append(np.arange(column.length) if rows is None else rows)

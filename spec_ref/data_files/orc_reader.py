@@ -14,7 +14,7 @@ import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_files.batches import empty_batches, slice_batch
 from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
 from spec_ref.data_files.orc_metrics import count_orc_columns
@@ -55,7 +55,9 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
                 return
             places: Any = [schema.get_field_index(name) for name in columns]
             if min(places) < 0:
-                raise spec_error("PRJ001", "the file has several columns with the same name", found=", ".join(columns))
+                raise spec_error(
+                    "PRJ001", "the file has several columns with the same name", found=Description(", ".join(columns))
+                )
             for stripe in range(opened.nstripes):
                 try:
                     batch = opened.read_stripe(stripe, columns=places)

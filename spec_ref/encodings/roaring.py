@@ -111,7 +111,9 @@ def check_bitmap(data: bytes, start: int, path: str) -> tuple[int, int]:
         count = (cookie >> 16) + 1
         flags = bitmap.take((count + 7) // 8, "the flags of runs")
     else:
-        raise bitmap.broken("the cookie is unknown", f"{cookie:#x}", f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits")
+        raise bitmap.broken(
+            "the cookie is unknown", Description(f"{cookie:#x}"), f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits"
+        )
     header = struct.unpack(f"<{2 * count}H", bitmap.take(4 * count, "the containers' keys"))
     keys, cardinalities = header[0::2], [one + 1 for one in header[1::2]]
     for place, (before, key) in enumerate(itertools.pairwise(keys)):

@@ -30,7 +30,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import SpecError, error_path, spec_error
+from spec_ref.core.errors import Description, SpecError, error_path, spec_error
 from spec_ref.data_types.types import BOOLEAN, INT, PLAIN_PRIMITIVES, DecimalType, Type, kind
 from spec_ref.data_types.values import check_value
 from spec_ref.encodings.variant.json_path import parse_normalized_path
@@ -157,7 +157,7 @@ def check_same_types(lower: VariantBound, upper: VariantBound) -> None:
         found = [equivalence_class(bound[path][0]) for bound in (lower, upper)]
         if found[0] != found[1]:
             message = "lower and upper bound of a field have different types"
-            raise spec_error("BND006", message, found=" and ".join(found), path=f"/{_pointer(path)}")
+            raise spec_error("BND006", message, found=Description(" and ".join(found)), path=f"/{_pointer(path)}")
 
 
 def _pointer(path: str) -> str:

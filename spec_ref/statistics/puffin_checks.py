@@ -46,7 +46,7 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
         yield error.violation
         return
     if file.flags & ~COMPRESSED_PAYLOAD:
-        found, expected = f"{file.flags:#010x}", "0 in all bits but the lowest"
+        found, expected = Description(f"{file.flags:#010x}"), "0 in all bits but the lowest"
         yield spec_error("PUF005", "a reserved flag is set", found=found, expected=expected).violation
     if type(document) is not dict:
         yield spec_error("PUF006", "the payload is not an object", found=document, expected="an object").violation

@@ -318,7 +318,8 @@ def _unknown_transforms(metadata: TableMetadata) -> FoundPlaces:
 def _unsorted(metadata: TableMetadata) -> FoundPlaces:
     for place, order in enumerate(metadata.sort_orders):
         if order.order_id == UNSORTED_ID and order.fields:
-            yield BrokenPlace(f"/sort-orders/{place}/fields", Description(f"{len(order.fields)} fields"), "no fields")
+            found = Description("1 field" if len(order.fields) == 1 else f"{len(order.fields)} fields")
+            yield BrokenPlace(f"/sort-orders/{place}/fields", found, "no fields")
 
 
 RULES: tuple[MetadataRule, ...] = (

@@ -88,7 +88,7 @@ def reads() -> Iterator[Vector]:
 
 
 def defaults() -> Iterator[Vector]:
-    """A column with an awkward default value of each type, which JSON has."""
+    """Yield a column with an awkward default value of each type, which JSON has."""
     for name, type_, value, note in (*awkward.ROWS, *awkward.LIMITS):
         if value in ("NaN", "Infinity", "-Infinity") or name in ASKED:
             continue

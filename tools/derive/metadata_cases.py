@@ -276,7 +276,7 @@ def kinds() -> Iterator[Case]:
 
 
 def fields() -> Iterator[Case]:
-    """Ids and numbers of the table that do not fit what it has, and its logs."""
+    """Yield cases of ids and numbers that do not fit the content of the table, and of its logs."""
     yield from rows(
         "table",
         "v2-minimal",

@@ -295,7 +295,7 @@ def versions() -> Iterator[Case]:
 
 
 def _default(name: str, codes: tuple[str, ...], type_: Any, default: Any, near: Any, outcome: str, note: str) -> Case:
-    """A field of v3 whose default is wrong; ``near`` is the right one."""
+    """Yield cases of a field of v3 whose default is wrong; ``near`` is the right one."""
     place = "/schemas/0/fields/1"
     return Case(
         f"default-{name}",

@@ -98,7 +98,7 @@ def _answer(kept: set[int], refs: set[str]) -> dict[str, Any]:
 
 
 def case(name: str, codes: tuple[str, ...], document: Document, note: str, now: int = NOW) -> Vector:
-    """A vector whose outcome the steps give; young snapshots without a reference may stay, too."""
+    """Return a vector whose outcome the steps give; young snapshots without a reference may stay, too."""
     kept, refs = expire(document, now)
     more = unreferenced(document, now, refs) - kept
     expect = any_of(_answer(kept, refs), _answer(kept | more, refs))

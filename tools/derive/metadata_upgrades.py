@@ -32,7 +32,7 @@ KEPT = (
 
 
 def upgrades() -> Iterator[Vector]:
-    """A table in a newer version: nothing is rewritten, and what the version adds starts at 0."""
+    """Return a table in a newer version: nothing is rewritten, and what the version adds starts at 0."""
     for old, new in STEPS:
         bases = {"rich": f"v{old}-rich"} if old == 3 else {"rich": f"v{old}-rich", "nested": "v2-nested"}
         if old == 1:

@@ -51,7 +51,9 @@ class _Bitmap:
             flags = np.frombuffer(self.take((count + 7) // 8, "the flags of runs"), dtype=np.uint8)
             has_runs = np.unpackbits(flags, bitorder="little")[:count].astype(bool)
         else:
-            raise self.broken("the cookie is unknown", f"{cookie:#x}", f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits")
+            raise self.broken(
+                "the cookie is unknown", Description(f"{cookie:#x}"), f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits"
+            )
         if count == 0:
             return self.at - self.start, 0
         if count > MAX_CONTAINERS:

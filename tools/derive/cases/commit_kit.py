@@ -15,7 +15,7 @@ Change = dict[str, Any]
 
 
 def file(name: str, part: str | None = "a", rows: int = 10, **place: int) -> Change:
-    """A data file; ``place`` is its partition spec, and its bucket, where it is not of the first spec."""
+    """Return a data file; ``place`` is its partition spec, and its bucket, where it is not of the first spec."""
     return {"name": name, "part": part, "rows": rows, **place}
 
 

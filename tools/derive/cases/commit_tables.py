@@ -225,7 +225,7 @@ def tables() -> Iterator[PlanTable]:
 
 
 def lists_without_counts() -> Iterator[Vector]:
-    """A table of v1 whose manifest lists have no counts, and the same table after it was upgraded."""
+    """Yield a table of v1 whose manifest lists have no counts, and the same table after it was upgraded."""
     table = without_counts()
     begins: list[Change] = [{"op": "branch", "name": "audit", "at": 1}]
     for version in (1, 2, 3):
