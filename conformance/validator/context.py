@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,19 @@ class Level(enum.Enum):
         """Return whether this level includes the checks of another."""
         levels = list(Level)
         return levels.index(other) <= levels.index(self)
+
+
+def text_bucket(text: str, buckets: int) -> int:
+    """Return the bucket of facts about a file or partition, by a hash that is the same in every process.
+
+    Args:
+        text: the path of the file, or the key of the partition.
+        buckets: the number of buckets.
+
+    Returns:
+        The number of the bucket, from 0.
+    """
+    return zlib.crc32(text.encode("utf-8", "surrogatepass")) % buckets
 
 
 @attrs.frozen(eq=False, slots=False)

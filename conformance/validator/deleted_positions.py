@@ -8,7 +8,6 @@ are left.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.validator.check_results import Facts
-from conformance.validator.context import Context, Members
+from conformance.validator.context import Context, Members, text_bucket
 from conformance.validator.finding import finding
 from conformance.validator.values import partition_text
 from spec_ref.checks.findings import Finding
@@ -107,7 +106,7 @@ def targets(context: Context, places: Iterable[EntryPlace]) -> Iterator[Facts]:
     for place in places:
         entry, path = place.entry, place.data_file.file_path
         if place.data_file.content is FileContent.DATA:
-            bucket = zlib.crc32(path.encode("utf-8", "surrogatepass")) % context.id_buckets
+            bucket = text_bucket(path, context.id_buckets)
             row = (path, place.data_file.record_count, entry.status is not EntryStatus.DELETED, _key(context, entry))
             arrays = [pa.array([value], field.type) for value, field in zip(row, TARGETS, strict=True)]
             yield Facts(bucket, "targets", pa.RecordBatch.from_arrays(arrays, schema=TARGETS), place.origin)
@@ -260,7 +259,7 @@ def _left(context: Context, snapshot_id: int, mine: Mapping[Origin, Runs], live:
     vectors = [one for one in applied if one.vector]
     positions = _positions([runs for one in vectors or applied for runs in mine[one]])
     deleted = int(((positions >= 0) & (positions < live["records"])).sum())
-    bucket = zlib.crc32(live["key"].encode("utf-8", "surrogatepass")) % context.id_buckets
+    bucket = text_bucket(live["key"], context.id_buckets)
     arrays = [pa.array([live["key"]]), pa.array([snapshot_id]), pa.array([deleted])]
     return Facts(bucket, "left", pa.RecordBatch.from_arrays(arrays, schema=LEFT))
 

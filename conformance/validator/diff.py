@@ -24,6 +24,7 @@ from spec_ref.data_types.types import UNKNOWN, is_primitive, kind
 from spec_ref.partitioning.evolution import altered_partition_fields
 from spec_ref.schemas.evolution import keeps_initial_default
 from spec_ref.schemas.schema import Column
+from spec_ref.snapshots.retention import ancestors
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata, read_metadata
 
@@ -337,11 +338,8 @@ def _snapshots(old: TableMetadata, new: TableMetadata, changed: Callable[..., Fi
 
 
 def _reaches(metadata: TableMetadata, ancestor: int) -> bool:
-    parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
-    at, seen = metadata.current_snapshot_id, set[int]()
-    while at is not None and at not in seen:
-        if at == ancestor:
-            return True
-        seen.add(at)
-        at = parents.get(at)
-    return False
+    current = metadata.current_snapshot_id
+    if current is None or current == ancestor:
+        return current is not None
+    by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+    return any(snapshot.parent_snapshot_id == ancestor for snapshot in ancestors(by_id, current))

@@ -14,14 +14,18 @@ from conformance.validator.finding import finding, with_severity
 from conformance.validator.stall_timeout import run_with_stall_timeout
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError, abbreviated_repr
-from spec_ref.core.versions import SEQUENCE_NUMBERS, V1, V2, V3, FormatVersion
+from spec_ref.core.records import ids_added_after_v1
+from spec_ref.core.versions import ROW_LINEAGE, SEQUENCE_NUMBERS, V1, FormatVersion
 from spec_ref.encodings.avro.container import open_container
 from spec_ref.encodings.avro.types import root_record
 from spec_ref.manifest_lists.checks import check_manifest_list
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifest_lists.reader import REQUIREMENT, read_manifest_list
+from spec_ref.manifests.manifest import VERSIONS
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.snapshots.snapshot import Snapshot
+
+_NOT_IN_V1 = ids_added_after_v1(ManifestFile)
 
 
 @attrs.frozen
@@ -74,13 +78,12 @@ def _written_version(data: bytes, snapshot: Snapshot, table: FormatVersion) -> F
     """Return the format version that a list was written for: files from before an upgrade stay as they are (VER003)."""
     metadata = open_container(data, REQUIREMENT).metadata
     text = metadata.get("format-version", b"").decode("utf-8", "replace")
-    known = {str(int(version)): version for version in FormatVersion}
-    if text in known:
-        return min(known[text], table)
+    if text in VERSIONS:
+        return min(VERSIONS[text], table)
     ids = {field.id for field in root_record(metadata["avro.schema"], REQUIREMENT).fields}
     if snapshot.first_row_id is not None:
-        return V3
-    return min(V2, table) if ids & {515, 516, 517} or snapshot.sequence_number else V1
+        return ROW_LINEAGE.since
+    return min(SEQUENCE_NUMBERS.since, table) if ids & _NOT_IN_V1 or snapshot.sequence_number else V1
 
 
 def snapshot_findings(

@@ -13,6 +13,7 @@ from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.partitioning.transforms import transform_array
+from spec_ref.core.calendar import UNITS, UNITS_PER_SECOND
 from spec_ref.core.errors import SpecError, abbreviated_repr
 from spec_ref.data_types.types import Type, kind
 from spec_ref.manifests.data_file import FileContent, FileFormat
@@ -138,4 +139,4 @@ def is_orc_second_off(type_: Type, value: Any, fits: Callable[[Any], bool]) -> b
     return second is not None and 0 <= value < second and fits(value - second)
 
 
-_SECOND = {"timestamp": 10**6, "timestamptz": 10**6, "timestamp_ns": 10**9, "timestamptz_ns": 10**9}
+_SECOND = {name: UNITS_PER_SECOND[unit] for name, unit in UNITS.items() if name != "time"}

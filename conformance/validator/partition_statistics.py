@@ -7,7 +7,6 @@ partitions.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ import pyarrow as pa
 from conformance.table_io.file_access import FileAccessError, file_size, open_input
 from conformance.table_io.reading import in_file
 from conformance.validator.check_results import Emitted, Facts, Findings, StatisticsRead
-from conformance.validator.context import Context, ManifestTask
+from conformance.validator.context import Context, ManifestTask, text_bucket
 from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.finding import Unabbreviated, finding, from_violations
 from conformance.validator.process_isolation import ENDED
@@ -29,8 +28,10 @@ from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import Description, SpecError
 from spec_ref.core.records import field_rules
-from spec_ref.core.versions import V2, V3, FormatVersion
+from spec_ref.core.versions import ROW_LINEAGE, V2, FormatVersion
+from spec_ref.data_files import orc_footer, parquet_thrift
 from spec_ref.data_types.types import NestedField, StructType
+from spec_ref.encodings.avro import container
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.statistics.partition import (
     PartitionStatistics,
@@ -168,8 +169,7 @@ def _added_at(context: Context, columns: ManifestColumns) -> Any:
 
 def _split(context: Context, kind: str, batch: pa.RecordBatch) -> Iterator[Facts]:
     keys: list[Any] = batch.column(0).to_pylist()
-    hashes = (zlib.crc32(key.encode("utf-8", "surrogatepass")) for key in keys)
-    buckets = np.fromiter((one % context.buckets for one in hashes), np.int64, batch.num_rows)
+    buckets = np.fromiter((text_bucket(key, context.buckets) for key in keys), np.int64, batch.num_rows)
     for bucket in np.unique(buckets).tolist():
         yield Facts(bucket, kind, batch.take(np.nonzero(buckets == bucket)[0]))
 
@@ -261,7 +261,7 @@ def statistics_crash_finding(context: Context, task: PartitionStatisticsTask) ->
     )
 
 
-_MAGIC = {b"PAR1": FileFormat.PARQUET, b"ORC": FileFormat.ORC, b"Obj\x01": FileFormat.AVRO}
+_MAGIC = {parquet_thrift.MAGIC: FileFormat.PARQUET, orc_footer.MAGIC: FileFormat.ORC, container.MAGIC: FileFormat.AVRO}
 
 
 def _format(location: str) -> FileFormat:
@@ -273,9 +273,9 @@ def _format(location: str) -> FileFormat:
 
 def _version(context: Context, snapshot_id: int) -> FormatVersion:
     """Return the version that a file was written for, which an upgrade does not change."""
-    snapshot = context.snapshots.get(snapshot_id)
-    is_lineage = snapshot is not None and snapshot.first_row_id is not None
-    return V3 if is_lineage else min(V2, context.metadata.format_version)
+    snapshot, table = context.snapshots.get(snapshot_id), context.metadata.format_version
+    has_row_ids = snapshot is not None and snapshot.first_row_id is not None
+    return V2 if ROW_LINEAGE.is_supported(table) and not has_row_ids else table
 
 
 def _schema_faults(

@@ -8,7 +8,6 @@ after an update.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ import pyarrow.compute as pc
 
 from conformance.core.counts import plural
 from conformance.validator.check_results import Facts
-from conformance.validator.context import Context, Members
+from conformance.validator.context import Context, Members, text_bucket
 from conformance.validator.deleted_positions import Origin, PerFile, scope_mismatch, total_findings
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
@@ -81,7 +80,7 @@ def consecutive_runs(numbers: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _bucket(context: Context, path: str) -> int:
-    return zlib.crc32(path.encode("utf-8", "surrogatepass")) % context.id_buckets
+    return text_bucket(path, context.id_buckets)
 
 
 def _constant(path: str, count: int) -> Any:

@@ -27,6 +27,7 @@ from conformance.validator.table_root import (
 from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
+from spec_ref.snapshots.retention import ancestors
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES
 
@@ -86,15 +87,12 @@ class Snapshots:
 
 def successors(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, ...]:
     """Return the current snapshot and its ancestors after a given one; always at least the current one."""
-    parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
-    found: dict[int, None] = {}
-    at = metadata.current_snapshot_id
-    while at is not None and at in parents and at not in found and (at != snapshot_id or not found):
-        found[at] = None
-        if at == snapshot_id:
-            break
-        at = parents[at]
-    return tuple(found)
+    current = metadata.current_snapshot_id
+    if current is None:
+        return ()
+    by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+    found = [snapshot.snapshot_id for snapshot in ancestors(by_id, current)]
+    return tuple(found[: max(found.index(snapshot_id), 1)] if snapshot_id in found else found)
 
 
 CURRENT = Snapshots("current")

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 import attrs
 from immutabledict import immutabledict
 
-from spec_ref.core.versions import FieldRule, Presence, ReaderRules
+from spec_ref.core.versions import OMITTED, V1, FieldRule, Presence, ReaderRules
 
 RULE = "spec_ref.field_rule"
 """The key of a field's `FieldRule` in the metadata of its ``attrs`` attribute."""
@@ -129,6 +129,19 @@ def field_rules(cls: type) -> dict[str, FieldRule]:
         The rules by attribute, in the order of the spec's table.
     """
     return {a.name: a.metadata[RULE] for a in attrs.fields(cls) if RULE in a.metadata}
+
+
+def ids_added_after_v1(*classes: type) -> frozenset[int]:
+    """Collect the ids of fields that v1 does not have, by which files that do not state their version are recognized.
+
+    Args:
+        classes: the record classes of the file.
+
+    Returns:
+        The field ids.
+    """
+    rules = [rule for cls in classes for rule in field_rules(cls).values() if rule.write(V1) is OMITTED]
+    return frozenset(rule.id for rule in rules if rule.id is not None)
 
 
 def evolve(value: T, /, **changes: Any) -> T:

@@ -11,7 +11,7 @@ import attrs
 from spec_ref.avro_mapping.rows import RowReader, partition_record
 from spec_ref.avro_mapping.schema import split_optional, type_from_avro
 from spec_ref.core.errors import SpecError, spec_error
-from spec_ref.core.records import field_rules
+from spec_ref.core.records import field_rules, ids_added_after_v1
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion, Presence
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import Container
@@ -38,10 +38,7 @@ DATA_FILE = field_rules(ManifestEntry)["data_file"].id or 0
 MAX_CACHED_LENGTH = 1 << 17
 """The longest Avro schema, in bytes, whose interpretation is cached; that of a manifest has about 8000."""
 
-NOT_IN_V1 = frozenset(
-    rule.id for cls in (ManifestEntry, DataFile) for rule in field_rules(cls).values() if rule.write(V1) is OMITTED
-)
-"""Ids of fields that manifests of v1 do not have."""
+_NOT_IN_V1 = ids_added_after_v1(ManifestEntry, DataFile)
 
 
 def _key(name: str, requirement: str, v1: Presence) -> FieldRule:
@@ -149,25 +146,26 @@ def read_header(container: Container, record: Record) -> Header:
     )
 
 
-_VERSIONS = {str(int(version)): version for version in FormatVersion}
+VERSIONS = {str(int(version)): version for version in FormatVersion}
+"""The versions by the text that the header of a manifest or manifest list has."""
 
 
 def _version(text: str | None, record: Record) -> FormatVersion:
-    if text in _VERSIONS:
-        return _VERSIONS[text]
+    if text in VERSIONS:
+        return VERSIONS[text]
     if text is not None:
         raise spec_error(
             "MAN009",
             "the format version is unknown",
             found=text,
-            expected=", ".join(_VERSIONS),
+            expected=", ".join(VERSIONS),
             aspect="unknown-value",
         )
     ids = {field.id for field in record.fields}
     data_file = next((field.type for field in record.fields if field.id == DATA_FILE), None)
     if isinstance(data_file, Record):
         ids |= {field.id for field in data_file.fields}
-    return V2 if ids & NOT_IN_V1 else V1
+    return V2 if ids & _NOT_IN_V1 else V1
 
 
 class ManifestSchema:

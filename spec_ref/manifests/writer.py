@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import attrs
 
@@ -21,8 +20,9 @@ from spec_ref.json import documents
 from spec_ref.json.writing import writer
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestContent, ManifestFile
 from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER
+from spec_ref.manifests.computed_metrics import bound_order
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.manifest import HEADER, REQUIREMENT
+from spec_ref.manifests.manifest import CONTENTS, HEADER, REQUIREMENT
 from spec_ref.manifests.rules import EntryContext, broken_rules
 from spec_ref.partitioning import spec as partition_specs
 from spec_ref.partitioning.spec import PartitionSpec
@@ -36,7 +36,7 @@ RECORD_NAMES = {2: "r2", 102: "r102"}
 BLOCK_BYTES = 64_000
 """About how many bytes of entries a block has before compression."""
 
-CONTENT_NAMES = {ManifestContent.DATA: "data", ManifestContent.DELETES: "deletes"}
+_CONTENT_NAMES = {content: name for name, content in CONTENTS.items()}
 
 
 def write_manifest(
@@ -114,7 +114,7 @@ def header(
         "partition-spec": documents.dumps(writer(partition_specs.FIELDS, version)(spec.fields)),
         "partition-spec-id": str(spec.spec_id),
         "format-version": str(int(version)),
-        "content": CONTENT_NAMES[content],
+        "content": _CONTENT_NAMES[content],
     }
     return {key: value for key, value in made.items() if HEADER[key].write(version) is not OMITTED}
 
@@ -227,21 +227,10 @@ def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterat
         floats = str(field.type) in ("float", "double")
         present = [value for value in values if value is not None]
         ordered = [value for value in present if not (floats and math.isnan(value))]
-        key = _order(field.type)
+        key = bound_order(field.type)  # MLS023
         yield FieldSummary(
             contains_null=len(present) < len(values),
             contains_nan=len(ordered) < len(present),
             lower_bound=encode_bound(field.type, min(ordered, key=key)) if ordered else None,
             upper_bound=encode_bound(field.type, max(ordered, key=key)) if ordered else None,
         )
-
-
-def _order(type_: object) -> Any:
-    """Make the key that orders values: -0.0 before +0.0 (MLS023), and UUIDs by their bytes."""
-    match str(type_):
-        case "float" | "double":
-            return lambda value: (value, math.copysign(1.0, value))
-        case "uuid":
-            return lambda value: value.bytes
-        case _:
-            return None

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from spec_ref.avro_mapping.rows import PARTITION, record_struct, wire_type
 from spec_ref.core.errors import SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import evolve, field_rules, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V3, FormatVersion
@@ -27,7 +28,7 @@ class PartitionStatistics:
     """The statistics of one partition."""
 
     partition: Mapping[int, Any] = spec_field(
-        "partition", id=1, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA017"
+        "partition", id=1, type=PARTITION, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA017"
     )
     """The partition tuple in the unified partition type, by partition field id."""
 
@@ -171,13 +172,7 @@ def file_type(partition: StructType, version: FormatVersion) -> StructType:
     Returns:
         The struct type of a row.
     """
-    return StructType(
-        tuple(
-            NestedField(rule.id or 0, rule.name, rule.write(version) is REQUIRED, rule.type or partition)
-            for rule in field_rules(PartitionStatistics).values()
-            if rule.write(version) is not OMITTED
-        )
-    )
+    return record_struct(PartitionStatistics, version, partition)
 
 
 def read_row(row: Mapping[int, Any], partition: StructType, version: FormatVersion) -> PartitionStatistics:
@@ -205,7 +200,7 @@ def read_row(row: Mapping[int, Any], partition: StructType, version: FormatVersi
                         rule.requirement, f"{rule.name} is missing", format_version=version, aspect="missing"
                     )
                 continue
-            _check_member(rule.name, rule.requirement, rule.type or partition, value)
+            _check_member(rule.name, rule.requirement, wire_type(rule.type, version, partition), value)
         members[attribute] = value
     return PartitionStatistics(**members)
 
