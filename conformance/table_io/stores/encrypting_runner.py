@@ -27,6 +27,7 @@ from conformance.table_io.stores.runner import Runner
 from conformance.table_io.stores.store import Store
 from spec_ref.commits.payloads import FileKind, ManifestListPayload, ManifestPayload, Payload, encode
 from spec_ref.core.records import evolve
+from spec_ref.core.versions import TABLE_ENCRYPTION
 from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.metadata import TableMetadata
 
@@ -47,7 +48,7 @@ def check_keys(metadata: TableMetadata, keys: WritingKeyService | None) -> None:
         raise UsageError("the table is encrypted, and is written with a key service only")
     if has_keys and not encrypts:
         raise UsageError(f"the table has encrypted snapshots, and cannot be written without the property {KEY_ID}")
-    if encrypts and metadata.format_version < 3:
+    if encrypts and not TABLE_ENCRYPTION.is_supported(metadata.format_version):
         raise UsageError(f"{KEY_ID}: only tables of version 3 are encrypted, found version {metadata.format_version:d}")
 
 

@@ -22,7 +22,7 @@ from spec_ref.columnar.schemas.arrow_columns import arrow_field
 from spec_ref.commits.changes import NewFile
 from spec_ref.commits.reading import FileKey, file_key
 from spec_ref.core.errors import Description, spec_error
-from spec_ref.core.versions import V1, V2, V3, FormatVersion
+from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS
 from spec_ref.data_types.types import NestedField, is_primitive
 from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS
 from spec_ref.encodings.puffin.file import DELETION_VECTOR, Blob, read_puffin, write_puffin
@@ -90,10 +90,10 @@ def write_positions(
     """
     if not deleted:
         return NewDeletes(())
-    return FORMS[metadata.format_version](metadata, deleted, encoding, plan, files)
-
-
-def _refused(metadata: TableMetadata, *_: Any) -> NewDeletes:
+    if DELETION_VECTORS.is_supported(metadata.format_version):
+        return _vectors(deleted, encoding, plan, files)
+    if DELETE_FILES.is_supported(metadata.format_version):
+        return _position_files(metadata, deleted, encoding, plan, files)
     raise spec_error(
         "DEL001", "delete files are not allowed in v1", found=Description(f"version {metadata.format_version:d}")
     )
@@ -145,9 +145,7 @@ def _batch(one: RowsToDelete) -> pa.RecordBatch:
 # Deletion vectors
 
 
-def _vectors(
-    _: TableMetadata, deleted: Sequence[RowsToDelete], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles
-) -> NewDeletes:
+def _vectors(deleted: Sequence[RowsToDelete], encoding: DeleteEncoding, plan: WritePlan, files: NewFiles) -> NewDeletes:
     """Write one vector for each data file, including earlier deletes, to one Puffin file."""
     blobs, replaced = [], []
     for one in deleted:
@@ -179,15 +177,6 @@ def _vectors(
         )
         added.append(NewFile(entry, one.task.partition_spec_id))
     return NewDeletes(tuple(added), tuple(replaced))
-
-
-FORMS: dict[FormatVersion, Callable[..., NewDeletes]] = {V1: _refused, V2: _position_files, V3: _vectors}
-"""The functions that delete rows by position, by format version."""
-
-
-def supports_row_deletes(version: FormatVersion) -> bool:
-    """Return whether a version has row-level deletes."""
-    return FORMS[version] is not _refused
 
 
 def columnar_encoding(deletes: DeleteFiles) -> DeleteEncoding:
@@ -236,7 +225,7 @@ def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: W
     Raises:
         SpecError: DEL001 in v1; DEL017 for an unknown column, DEL018 for one that cannot be compared.
     """
-    if not supports_row_deletes(metadata.format_version):
+    if not DELETE_FILES.is_supported(metadata.format_version):
         raise spec_error("DEL001", "delete files are not allowed in v1")
     schema = metadata.current_schema
     fields = []

@@ -16,7 +16,6 @@ from conformance.table_io.writing.deletes import (
     columnar_encoding,
     earlier_positions,
     own_deletes,
-    supports_row_deletes,
     write_positions,
 )
 from conformance.table_io.writing.files import NewFiles
@@ -26,6 +25,7 @@ from conformance.table_io.writing.write_tasks import RowSink
 from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validation, validation_for
 from spec_ref.commits.reading import FileKey, file_key
 from spec_ref.core.errors import spec_error
+from spec_ref.core.versions import DELETE_FILES
 from spec_ref.expressions.predicates import Predicate
 from spec_ref.scan_planning import FileScanTask
 from spec_ref.table_metadata import TableMetadata
@@ -59,7 +59,7 @@ def resolve_mode(metadata: TableMetadata, operation: str, mode: Mode | None) -> 
             known = ", ".join(one.value for one in Mode)
             raise UsageError(f"write.{operation}.mode is {text}, which is not one of {known}")
         mode = Mode(text)
-    if mode is not Mode.COPY_ON_WRITE and not supports_row_deletes(metadata.format_version):
+    if mode is not Mode.COPY_ON_WRITE and not DELETE_FILES.is_supported(metadata.format_version):
         raise spec_error(
             "DEL001", "delete files are not allowed in v1", found=mode.value, expected=Mode.COPY_ON_WRITE.value
         )
