@@ -7,7 +7,7 @@ chunks; only the needed fields are read here, and no more bytes are decompressed
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import cramjam
@@ -58,7 +58,7 @@ class Stripe:
     """A stripe: its location, and the bytes on disk of each ORC column in it."""
 
     offset: int
-    column_sizes: dict[int, int]
+    column_sizes: Mapping[int, int]
     """By ORC column id, which counts types in depth-first order; 0 is the root. Indexes are not counted."""
 
     rows: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import IO, Any, Protocol, TypeAlias
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ OutputFile: TypeAlias = IO[bytes] | pa.NativeFile
 class FileLayout:
     """The locations of the columns in a file, for its manifest entry."""
 
-    column_sizes: dict[int, int] | None = None
+    column_sizes: Mapping[int, int] | None = None
     """Bytes by the id of the column, element, key or value; None for a row-oriented file (DFL011)."""
 
     split_offsets: tuple[int, ...] | None = None

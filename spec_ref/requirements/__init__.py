@@ -7,6 +7,7 @@ The register is data, a TOML file for each area; a code is never renumbered and 
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, overload
@@ -107,7 +108,7 @@ class Requirement:
     field: str | None = None
     """For a row of a field table: the field's name on the wire."""
 
-    rules: dict[FormatVersion, Presence] | None = None
+    rules: Mapping[FormatVersion, Presence] | None = None
     """For a row of a field table: what a writer of each version does."""
 
     split_from: str | None = None
@@ -181,10 +182,10 @@ class SourceDocument:
     path: str
     """Its path in the repository."""
 
-    sections: dict[str, str]
+    sections: Mapping[str, str]
     """The SHA-256 of each section's words by heading, as ``tools/check_register.py`` takes it."""
 
-    fields: dict[str, tuple[tuple[str, str], ...]]
+    fields: Mapping[str, tuple[tuple[str, str], ...]]
     """The field tables by heading: each row's name and its rules for v1, v2 and v3, as in ``"-rr"``."""
 
 
@@ -195,7 +196,7 @@ class Sources:
     repository: str
     commit: str
     date: str
-    documents: dict[str, SourceDocument]
+    documents: Mapping[str, SourceDocument]
 
 
 @cache

@@ -8,6 +8,7 @@ keys and values. It is read, and not written.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from typing import Any
 
 from spec_ref.core.errors import error_path, spec_error
@@ -93,17 +94,17 @@ class LegacyContentFile:
     content: LegacyContent = _required("content", enum_kind(LegacyContent, LEGACY))
     file_path: str = _required("file-path", STRING)
     file_format: LegacyFormat = _required("file-format", enum_kind(LegacyFormat, LEGACY))
-    partition: dict[str, Any] | None = _optional("partition", ANY)
+    partition: Any = _optional("partition", ANY)
     """The partition tuple in JSON, by partition field id; `read_partition_tuple` reads it by the spec's types."""
 
     record_count: int = _required("record-count", LONG)
     file_size_in_bytes: int = _required("file-size-in-bytes", LONG)
-    column_sizes: dict[int, int] | None = _optional("column-sizes", _id_map(LONG))
-    value_counts: dict[int, int] | None = _optional("value-counts", _id_map(LONG))
-    null_value_counts: dict[int, int] | None = _optional("null-value-counts", _id_map(LONG))
-    nan_value_counts: dict[int, int] | None = _optional("nan-value-counts", _id_map(LONG))
-    lower_bounds: dict[int, bytes] | None = _optional("lower-bounds", _id_map(HEXADECIMAL))
-    upper_bounds: dict[int, bytes] | None = _optional("upper-bounds", _id_map(HEXADECIMAL))
+    column_sizes: Mapping[int, int] | None = _optional("column-sizes", _id_map(LONG))
+    value_counts: Mapping[int, int] | None = _optional("value-counts", _id_map(LONG))
+    null_value_counts: Mapping[int, int] | None = _optional("null-value-counts", _id_map(LONG))
+    nan_value_counts: Mapping[int, int] | None = _optional("nan-value-counts", _id_map(LONG))
+    lower_bounds: Mapping[int, bytes] | None = _optional("lower-bounds", _id_map(HEXADECIMAL))
+    upper_bounds: Mapping[int, bytes] | None = _optional("upper-bounds", _id_map(HEXADECIMAL))
     key_metadata: bytes | None = _optional("key-metadata", HEXADECIMAL)
     split_offsets: tuple[int, ...] | None = _optional("split-offsets", ListOf(LONG))
     equality_ids: tuple[int, ...] | None = _optional("equality-ids", ListOf(INT))

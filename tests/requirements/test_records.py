@@ -34,12 +34,6 @@ NO_VALUES = {
     "encodings.avro.container.Container": "an opened file",
     "manifests.manifest.Header": "text of an opened file",
     "columnar.scan_planning.planner._Filter": "caches filters of partition specs",
-    "data_files.orc_footer.Stripe": "the parts of a file while it is read",
-    "data_files.row_writer.FileLayout": "the parts of a file while it is written",
-    "requirements.Requirement": "a row of the register, which is looked up by its code",
-    "requirements.SourceDocument": "a row of the register",
-    "requirements.Sources": "the register",
-    "table_metadata.legacy_json.LegacyContentFile": "JSON that the spec removed",
 }
 """Classes that hold a dictionary or a list, and why."""
 
