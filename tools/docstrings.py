@@ -4,7 +4,8 @@
 
 Ruff's pydoclint rules check that sections agree with signatures and returns where a docstring has several lines. This
 checks the rest: that a public callable with parameters has ``Args`` for each of them, and ``Returns`` if it returns
-something; that ``Raises`` lists what it raises, with the requirement codes; and that names in docstrings exist.
+something; that ``Raises`` lists what it raises, itself or in private functions of its module, with the requirement
+codes; and that the names and sections in docstrings exist.
 Ruff's own rules about exceptions (DOC501, DOC502) cannot be used: they take ``raise spec_error(...)`` for an exception
 called ``spec_error``, and forbid documenting what a callee raises.
 
@@ -15,8 +16,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
+
+import rtoml
 
 from tools.entry_point import run_without_parser
 
@@ -26,6 +29,12 @@ _CODE = re.compile(r"[A-Z]{3}[0-9]{3}")
 _RANGE = re.compile(r"([A-Z]{3})([0-9]{3}) to ([A-Z]{3})([0-9]{3})")
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises):\n((?:(?: +.*)?\n?)*)", re.MULTILINE)
 _REFERENCE = re.compile(r"`(spec_ref(?:\.\w+)+)`")
+_IN_PARENTHESES = re.compile(r"\(([^()]+)\)")
+_APPENDIX = re.compile(r"Appendix [A-H]")
+_FORMATS = re.compile(r"(Avro|Parquet|ORC)( and (Avro|Parquet|ORC))*")
+_OTHER_TEXT = re.compile(r"(Apache|Avro|RFC|Parquet|Puffin|AES|Iceberg Expressions)\b")
+"""Texts whose headings `tools/index/headings.toml` does not have, or has in other words."""
+
 _PROPERTIES = {"property", "cached_property", "functools.cached_property"}
 _NOT_DOCUMENTED = frozenset({"AssertionError", "NotImplementedError", "StopIteration"})
 
@@ -62,53 +71,105 @@ def error_factories(trees: list[ast.Module]) -> dict[str, set[str]]:
     return factories
 
 
-def raise_statements(node: ast.AST, caught: frozenset[str] = frozenset()) -> Iterator[ast.Raise]:
-    """Find the raise statements in a node that the node does not catch itself.
+def caught(node: ast.Try) -> frozenset[str]:
+    """The names of the exceptions that a statement catches; ``Exception`` for all."""
+    types = [handler.type or ast.Name("Exception") for handler in node.handlers]
+    return frozenset(ast.unparse(one) for type_ in types for one in getattr(type_, "elts", [type_]))
+
+
+def raise_statements(node: ast.AST, around: frozenset[str] = frozenset()) -> Iterator[tuple[ast.Raise, frozenset[str]]]:
+    """Find the raise statements in a node.
 
     Statements in nested functions and classes do not count.
 
     Args:
         node: a statement or expression.
-        caught: the names of exceptions that statements around the node catch.
+        around: the names of exceptions that statements around the node catch.
 
     Yields:
-        Each statement.
+        Each statement, and the names of the exceptions that are caught there.
     """
-    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func) not in caught:
-        yield node
-    guarded: frozenset[str] = frozenset()
-    if isinstance(node, ast.Try):
-        types = [handler.type for handler in node.handlers if handler.type is not None]
-        flat = [one for type_ in types for one in (type_.elts if isinstance(type_, ast.Tuple) else [type_])]
-        guarded = caught | {ast.unparse(one) for one in flat}
-        for statement in node.body:
-            yield from raise_statements(statement, guarded)
-    for child in ast.iter_child_nodes(node):
-        inner = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
-        if not inner and not (guarded and child in node.body):  # type: ignore[attr-defined]
-            yield from raise_statements(child, caught)
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        yield node, around
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            inside = isinstance(node, ast.Try) and part in node.body
+            yield from raise_statements(part, around | caught(node) if inside else around)  # type: ignore[arg-type]
 
 
-def raised(function: Function, factories: dict[str, set[str]]) -> Iterator[tuple[frozenset[str], str]]:
-    """Find the exceptions that a function raises itself.
+def called(node: ast.AST, around: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
+    """Find the functions of a module, and the methods of ``self``, that a node calls.
 
     Args:
+        node: a function or statement.
+        around: the names of the exceptions that statements around the node catch.
+
+    Yields:
+        The name of each, that of a method with the prefix ``self.``, and the exceptions that are caught.
+    """
+    if isinstance(node, ast.Call) and re.fullmatch(r"((self|cls)\.)?\w+", ast.unparse(node.func)):
+        yield ast.unparse(node.func).replace("cls.", "self."), around
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            inside = isinstance(node, ast.Try) and part in node.body
+            yield from called(part, around | caught(node) if inside else around)  # type: ignore[arg-type]
+
+
+def raised(
+    module: ast.Module, owner: ast.ClassDef | None, function: Function, factories: dict[str, set[str]]
+) -> Iterator[tuple[frozenset[str], str]]:
+    """Find the exceptions that a function raises, itself or in the private functions of its module that it calls.
+
+    Args:
+        module: the module of the function.
+        owner: the class of the function, if it is a method.
         function: the function.
         factories: as `error_factories` returns them.
 
     Yields:
-        The possible classes of the exception (several factories may have one name), and its code, empty if the
-        statement does not state it.
+        The possible classes of the exception (several factories may have one name), and its code, empty if neither
+        the statement nor a factory of the module states it.
     """
-    for node in raise_statements(function):
-        assert isinstance(node.exc, ast.Call)
-        callee = node.exc.func
-        name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
-        classes = frozenset(factories.get(name, {name})) - _NOT_DOCUMENTED
-        if any(one[:1].isupper() for one in classes):
-            first = node.exc.args[0] if node.exc.args else None
-            code = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
-            yield classes, code if _CODE.fullmatch(code) else ""
+    known = {
+        ("self." if cls else "") + one.name: (cls, one) for cls, one in functions(module.body) if cls in (None, owner)
+    }
+    constants = {
+        target.id: node.value
+        for node in module.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+    def code_of(node: ast.expr | None) -> str:
+        if isinstance(node, ast.Name):
+            node = constants.get(node.id)
+        is_code = isinstance(node, ast.Constant) and isinstance(node.value, str) and _CODE.fullmatch(node.value)
+        return node.value if is_code else ""  # type: ignore[union-attr]
+
+    seen: set[tuple[str, frozenset[str]]] = set()
+
+    def follow(one: Function) -> Iterator[tuple[frozenset[str], str]]:
+        for node, around in raise_statements(one):
+            assert isinstance(node.exc, ast.Call)
+            callee = node.exc.func
+            name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+            classes = frozenset(factories.get(name, {name})) - _NOT_DOCUMENTED
+            if any(cls[:1].isupper() for cls in classes) and not around & {*classes, "Exception"}:
+                code = code_of(node.exc.args[0] if node.exc.args else None)
+                if not code and name in known:
+                    calls = [part for part in ast.walk(known[name][1]) if isinstance(part, ast.Call) and part.args]
+                    stated = {code_of(call.args[0]) for call in calls} - {""}
+                    code = stated.pop() if len(stated) == 1 else ""
+                yield classes, code
+        for name, around in called(one):
+            if name in known and (name, around) not in seen and name.removeprefix("self.").startswith("_"):
+                seen.add((name, around))
+                for classes, code in follow(known[name][1]):
+                    if not around & {*classes, "Exception"}:
+                        yield classes, code
+
+    yield from follow(function)
 
 
 def returns_value(function: Function) -> bool:
@@ -155,11 +216,11 @@ def problems(module: ast.Module, factories: dict[str, set[str]], methods: set[st
                 yield function.lineno, f"{name}: {parameter} is not in Args"
         if parameters and returns_value(function) and not {"Returns", "Yields"} & sections.keys():
             yield function.lineno, f"{name} has no Returns or Yields"
-        for errors, code in sorted(set(raised(function, factories)), key=str):
+        for errors, code in sorted(set(raised(module, owner, function, factories)), key=str):
             text = sections.get("Raises", "")
             if not any(error.startswith("_") or f"{error}:" in text for error in errors):
                 yield function.lineno, f"{name}: {' or '.join(sorted(errors))} is not in Raises"
-            elif not has_code(text, code):
+            elif not has_code(text, code) and not (code.startswith("TYP") and "the code of the type" in text):
                 yield function.lineno, f"{name}: {code} is not in Raises"
 
 
@@ -186,6 +247,30 @@ def dead_references(module: ast.Module, root: Path = ROOT) -> Iterator[tuple[int
                     yield node.lineno, f"there is no {name}"
 
 
+def unknown_sections(module: ast.Module, headings: Set[str]) -> Iterator[tuple[int, str]]:
+    """Find sections that the opening sentence of a module names in parentheses, and that no text has.
+
+    The first words of a heading suffice.
+
+    Args:
+        module: the syntax tree of a module.
+        headings: the headings of the texts, in small letters.
+
+    Yields:
+        The line of the docstring, and the problem.
+    """
+    opening = (ast.get_docstring(module) or "").partition("\n\n")[0].replace("\n", " ")
+    for listed in _IN_PARENTHESES.findall(opening):
+        for section in listed.split("; "):
+            title, *rest = section.split(", ")
+            if not title[:1].isupper() or _CODE.match(title) or _OTHER_TEXT.match(title):
+                continue
+            names = [title, *(one for one in rest if one[:1].isupper() and not _FORMATS.fullmatch(one))]
+            for name in names:
+                if not _APPENDIX.fullmatch(name) and not any(one.startswith(name.lower()) for one in headings):
+                    yield 1, f"there is no section {name}"
+
+
 def all_problems() -> list[str]:
     """Return the problems of every module of ``spec_ref``, as ``path:line: what is missing``."""
     trees = {path: ast.parse(path.read_text()) for path in sorted((ROOT / "spec_ref").rglob("*.py"))}
@@ -196,10 +281,16 @@ def all_problems() -> list[str]:
         for owner, function in functions(tree.body)
         if owner is not None and ast.get_docstring(function)
     }
+    listed = rtoml.loads((ROOT / "tools/index/headings.toml").read_text())
+    headings = {heading.lower() for text in listed.values() for heading in text}
     return [
         f"{path.relative_to(ROOT)}:{line}: {problem}"
         for path, tree in trees.items()
-        for line, problem in (*problems(tree, factories, methods), *dead_references(tree, ROOT))
+        for line, problem in (
+            *problems(tree, factories, methods),
+            *dead_references(tree, ROOT),
+            *unknown_sections(tree, headings),
+        )
     ]
 
 

@@ -51,6 +51,9 @@ class OrcWriter:
 
         Args:
             batch: the rows, with the columns of the file.
+
+        Raises:
+            SpecError: ORC008 if they cannot be written, or a timestamp inside a list or map could not be read back.
         """
         columns = [propagate_nulls(column) for column in to_storage_batch(self._struct, batch, self._schema).columns]
         for field, column in zip(self._schema, columns, strict=True):

@@ -43,6 +43,9 @@ class ParquetWriter:
 
         Args:
             batch: the rows, with the columns of the file.
+
+        Raises:
+            SpecError: PQT007 if they cannot be written.
         """
         if not batch.num_rows:
             return  # pyarrow refuses a row group without rows

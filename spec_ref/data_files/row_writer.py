@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import IO, Any, Protocol, TypeAlias
+from typing import IO, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
 
 OutputFile: TypeAlias = IO[bytes] | pa.NativeFile
@@ -34,6 +34,10 @@ class DataFileWriter(Protocol):
         Args:
             batch: the columns of the file in the types of `spec_ref.columnar.schemas.column_projection`. Parquet makes
                 a row group of them.
+
+        Raises:
+            SpecError: PQT007 or ORC008 if the rows cannot be written, or the code of the type of a value that Avro
+                cannot represent.
         """
 
     def size(self) -> int:
@@ -46,7 +50,7 @@ class DataFileWriter(Protocol):
         """Stop writing, because the file is not wanted any longer."""
 
 
-def write_error(requirement: str, error: Exception) -> Any:
+def write_error(requirement: str, error: Exception) -> SpecError:
     """Make the error for rows that the library behind a format cannot write.
 
     Args:

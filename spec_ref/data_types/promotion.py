@@ -89,7 +89,7 @@ def may_be_promoted(old: Type, new: Type, version: FormatVersion) -> bool:
     Returns:
         Whether checks of tables accept the change.
     """
-    left_open = old == UNKNOWN and not is_primitive(new) and version.includes(PROMOTION_OF_UNKNOWN.since)
+    left_open = old == UNKNOWN and not is_primitive(new) and PROMOTION_OF_UNKNOWN.is_supported(version)
     return left_open or is_promotable(old, new, version)
 
 

@@ -154,8 +154,6 @@ def check_finite(value: Any) -> Any:
 def reader(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT) -> Reader:
     """Make the function that reads a JSON value of a kind.
 
-    ``requirement`` is the code of the row that has the value.
-
     Args:
         kind: the kind of the value.
         version: the format version.

@@ -127,7 +127,8 @@ class TableRowReader:
             The rows that match, in the order of the file.
 
         Raises:
-            SpecError: a file is damaged, is not what its manifest entry says, or cannot be read with the schema.
+            SpecError: a file is damaged, is not what its manifest entry says, or cannot be read with the schema; TMD010
+                if the table does not have the partition spec of the task.
         """
         entry, number = task.data_file, task.data_sequence_number
         constants = self._constants(task.partition_spec_id, entry)

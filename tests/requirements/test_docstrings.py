@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tools.docstrings import all_problems, dead_references, problems
+from tools.docstrings import all_problems, dead_references, problems, unknown_sections
 
 COMPLETE = '''
 def double(number: int) -> int:
@@ -55,6 +55,27 @@ def test_what_is_missing_is_found(old: str, new: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "helpers", "code"),
+    [
+        ("_check(number)", 'def _check(n):\n    raise spec_error("XYZ009", "no")\n', "XYZ009"),
+        ("_first(number)", 'def _first(n):\n    _then(n)\ndef _then(n):\n    raise spec_error(CODE, "")\n', "XYZ008"),
+        ("raise _broken(number)", 'def _broken(n) -> SpecError:\n    return spec_error("XYZ007", "")\n', "XYZ007"),
+    ],
+)
+def test_what_private_functions_raise_is_documented(body: str, helpers: str, code: str) -> None:
+    factories = {"spec_error": {"SpecError"}, "_broken": {"SpecError"}}
+    for source, wanted in [
+        (COMPLETE.replace("if number > 9:", body + "\n    if number > 9:"), [f"double: {code} is not in Raises"]),
+        (
+            COMPLETE.replace("if number > 9:", f"try:\n        {body}\n    except SpecError: ...\n    if number > 9:"),
+            [],
+        ),
+    ]:
+        module = ast.parse(f'CODE = "XYZ008"\n{source}\n{helpers}')
+        assert [problem for _, problem in problems(module, factories, set())] == wanted
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "def _private(number: int) -> int: ...",
@@ -66,6 +87,21 @@ def test_what_is_missing_is_found(old: str, new: str, problem: str) -> None:
 )
 def test_these_need_no_more(source: str) -> None:
     assert found(source) == []
+
+
+@pytest.mark.parametrize(
+    ("opening", "unknown"),
+    [
+        ("Manifests (Manifests; Appendix C).", []),
+        ("Avro files (Avro 1.11 specification; Appendix A, Avro).", []),
+        ("Manifests (Manifests; Manifest Entry and Data File Fields).", ["Manifest Entry and Data File Fields"]),
+        ("Reading (Point in Time Reads, Retention).", ["Retention"]),
+    ],
+)
+def test_sections_that_do_not_exist_are_found(opening: str, unknown: list[str]) -> None:
+    module = ast.parse(f'"""{opening}"""')
+    found = [problem for _, problem in unknown_sections(module, {"manifests", "point in time reads"})]
+    assert found == [f"there is no section {name}" for name in unknown]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def evaluate_array(predicate: BoundPredicate, table: Table) -> Any:
 
     Raises:
         SpecError: EXP003 where a column is missing; the code of the type where its Arrow type or a value is not of it;
-            what the scalar definition raises.
+            EVO006 where a value is outside the range of the promoted type; what the scalar definition raises.
     """
     if isinstance(table, pa.RecordBatch):
         return _array(_evaluate(predicate, table))

@@ -130,7 +130,7 @@ class ListColumns:
         """Check every value as `read_manifest_list` does.
 
         Raises:
-            SpecError: the definition refuses a value; it reports which.
+            SpecError: the definition refuses a value; it reports which. MLS016 where a summary is null.
         """
         _check_text(self._column)
         _check_fields(self._form.manifests, self._column)
@@ -207,6 +207,9 @@ class ListColumns:
 
         Returns:
             The summaries; those of manifests without one at the place have no meaning.
+
+        Raises:
+            SpecError: MLS016 where a summary is null.
         """
         assert self._form.summaries is not None
         of_field = {field.attribute: field.place for field in self._form.summaries.fields}

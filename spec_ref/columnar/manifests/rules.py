@@ -1,4 +1,4 @@
-"""The rules of manifest entries over columns: find entries that may break one (Manifest Entry and Data File Fields).
+"""Find the manifest entries that may break a rule, over columns (Manifest Entry Fields; Data File Fields).
 
 The definition of every rule is on one entry (`spec_ref.manifests.rules` and `spec_ref.manifests.entry_problems`). The
 kernel clears entries: it finds, over all entries of a batch at once, those that no rule can find fault with. The few
