@@ -278,7 +278,8 @@ class DataFile:
         type=LONG,
         default=None,
     )
-    """The offset of a deletion vector in its Puffin file, in bytes."""
+    """The offset of a deletion vector in its Puffin file, in bytes, as the footer of that file has it. Every deletion
+    vector has one."""
 
     content_size_in_bytes: int | None = spec_field(
         "content_size_in_bytes",

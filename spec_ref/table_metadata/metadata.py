@@ -148,7 +148,8 @@ class TableMetadata:
         type=ListOf(METADATA_LOG_ENTRY),
         default=(),
     )
-    """The metadata files before this one."""
+    """The metadata files before this one. Each new file adds an entry for the one that it replaces, and may drop the
+    oldest (`spec_ref.table_metadata.logs.append_metadata_log_entry`)."""
 
     sort_orders: tuple[SortOrder, ...] = spec_field(
         "sort-orders", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD019", type=ListOf(ORDER), missing=None

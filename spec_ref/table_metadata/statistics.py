@@ -40,6 +40,7 @@ class BlobMetadata:
     properties: Mapping[str, str] | None = spec_field(
         "properties", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA012", type=STRING_MAP, default=None
     )
+    """Some or all of the properties that the blob has in the Puffin file."""
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""

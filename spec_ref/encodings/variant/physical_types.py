@@ -1,4 +1,4 @@
-"""Physical types of the variant encoding, and a variant as it is stored and decoded (Semi-structured Types; TYP006)."""
+"""Physical types of the variant encoding, and a variant as it is stored and decoded (Semi-structured Types)."""
 
 from __future__ import annotations
 
