@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
@@ -20,7 +19,7 @@ from spec_ref.json import documents
 from spec_ref.json.writing import writer
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestContent, ManifestFile
 from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER
-from spec_ref.manifests.computed_metrics import bound_order
+from spec_ref.manifests.computed_metrics import compute_value_metrics
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import CONTENTS, HEADER, REQUIREMENT
 from spec_ref.manifests.rules import EntryContext, broken_rules
@@ -214,6 +213,8 @@ def count_entries(entries: Iterable[ManifestEntry]) -> dict[str, int]:
 def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterator[FieldSummary]:
     """Compute the summary of each partition field over all entries, including deleted ones (contradiction B32).
 
+    Values are in the order of bounds (MLS023).
+
     Args:
         entries: the manifest's entries.
         partition: the type of the partition tuples.
@@ -223,14 +224,10 @@ def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterat
     """
     tuples = [entry.data_file.partition for entry in entries]
     for field in partition.fields:
-        values = [values.get(field.id) for values in tuples]
-        floats = str(field.type) in ("float", "double")
-        present = [value for value in values if value is not None]
-        ordered = [value for value in present if not (floats and math.isnan(value))]
-        key = bound_order(field.type)  # MLS023
+        found = compute_value_metrics(field.type, (values.get(field.id) for values in tuples))
         yield FieldSummary(
-            contains_null=len(present) < len(values),
-            contains_nan=len(ordered) < len(present),
-            lower_bound=encode_bound(field.type, min(ordered, key=key)) if ordered else None,
-            upper_bound=encode_bound(field.type, max(ordered, key=key)) if ordered else None,
+            contains_null=found.nulls > 0,
+            contains_nan=found.nans > 0,
+            lower_bound=None if found.lower is None else encode_bound(field.type, found.lower),
+            upper_bound=None if found.upper is None else encode_bound(field.type, found.upper),
         )
