@@ -35,8 +35,8 @@ def matrix_page() -> str:
     lines = [
         "# Interoperability: writer x reader",
         "",
-        "Every producer wrote the same small tables, and every consumer read each of them. The number in a cell counts",
-        "tables; [the matrix](matrix.md) describes what is compared. Producers whose names begin with `golden/` are",
+        "Producers wrote the same small tables, and consumers read them. The number in a cell counts tables;",
+        "[the matrix](matrix.md) describes what is compared. Producers whose names begin with `golden/` are",
         "engines that wrote the golden tables of the vectors.",
         "",
     ]
@@ -46,6 +46,7 @@ def matrix_page() -> str:
         f"{len(matrix.tables)} tables of {len(matrix.producers)} producers and {len(matrix.consumers)} consumers,",
         f'{str(matrix.header["started"])[:10]}. <a href="{MATRIX_REPORT}">The report of this matrix</a> shows',
         "each table.",
+        *_given_fewer(matrix),
         "",
         *html.block("matrix_legend.html.j2", meanings=MEANINGS, signs=SIGNS),
     ]
@@ -56,6 +57,16 @@ def matrix_page() -> str:
     ):
         lines += [f"## {heading}", "", *_counts(matrix, counted)]
     return "\n".join([*lines, "## Causes", "", *_causes(matrix)])
+
+
+def _given_fewer(matrix: Matrix) -> list[str]:
+    """Return a sentence on the consumers that were not given all tables; none if all were."""
+    given = Counter(cell.consumer for cell in matrix.cells)
+    most = max(given.values(), default=0)
+    fewer = [f"{one.name} {given[one.name]}" for one in matrix.consumers if given[one.name] < most]
+    if not fewer:
+        return []
+    return [f"Of the {most} tables that were read, some consumers were given a part: {', '.join(fewer)}."]
 
 
 def _counts(matrix: Matrix, counted: OutcomeCounts) -> list[str]:
