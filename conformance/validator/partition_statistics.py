@@ -395,7 +395,7 @@ def _spec(context: Context, row: PartitionStatistics, location: str, place: int)
             file=location,
             path=f"/{place}/spec_id",
             found=row.spec_id,
-            expected=f"one of {known}",
+            expected=f"the id of a partition spec of the table: {known}",
             aspect="unknown-spec",
         )
 

@@ -175,7 +175,7 @@ class _Binder:
             case _, (Literal(parameter), value) if name in PARAMETERIZED:
                 return self._transform(PARAMETERIZED[name](parameter), value, depth)
             case _:
-                found = f"{name} of {len(arguments)} arguments"
+                found = Description(f"{name} of {len(arguments)} arguments")
                 raise spec_error("EXP014", "the function is unknown", found=found)
 
     def _transform(self, transform: Transform, value: Any, depth: int) -> BoundTerm:

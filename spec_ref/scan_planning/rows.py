@@ -315,7 +315,7 @@ def check_vector_range(file: DataFile, size: int) -> None:
         SpecError: DFL025 if it does not.
     """
     if (file.content_offset or 0) + (file.content_size_in_bytes or 0) > size:
-        found = f"{file.content_offset} + {file.content_size_in_bytes}"
+        found = Description(f"{file.content_offset} + {file.content_size_in_bytes}")
         raise spec_error(
             "DFL025", "the deletion vector extends beyond the file", found=found, expected=f"at most {size}"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec_ref.core.errors import SpecError, Violation, spec_error
+from spec_ref.core.errors import Description, SpecError, Violation, spec_error
 from spec_ref.encodings.puffin.file import BlobMetadata as StoredBlob
 from spec_ref.encodings.puffin.file import PuffinFile, read_puffin
 from spec_ref.statistics.puffin_checks import check_puffin
@@ -30,7 +30,7 @@ def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[V
         file: PuffinFile | None = read_puffin(data)
     except SpecError as error:
         file = None
-        found = f"{error.violation.requirement}: {error.violation.message}"
+        found = Description(f"{error.violation.requirement}: {error.violation.message}")
         yield spec_error("STA034", "the statistics file is not a Puffin file", found=found).violation
     else:
         yield from check_puffin(data)
@@ -58,7 +58,9 @@ def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[V
         if not any(_describes(blob, stored) for stored in file.blobs):
             message, path = "the file does not have the described blob", f"/blob-metadata/{place}"
             fields = ", ".join(map(str, blob.fields))
-            described = f"{blob.type} of snapshot {blob.snapshot_id}, number {blob.sequence_number}, fields {fields}"
+            described = Description(
+                f"{blob.type} of snapshot {blob.snapshot_id}, sequence number {blob.sequence_number}, fields {fields}"
+            )
             yield spec_error("STA006", message, found=described, path=path, aspect="unknown-blob").violation
 
 

@@ -125,7 +125,7 @@ def decode_theta(data: bytes) -> ThetaSketch:
     preamble, version, family, _, _, flags, seed_hash = _HEADER.unpack_from(data)
     words = preamble & 0x3F
     if (version, family) != (_SERIAL_VERSION, _COMPACT_FAMILY) or not flags & _COMPACT or flags & _BIG_ENDIAN:
-        found = f"version {version}, family {family}, flags {flags:#04x}"
+        found = Description(f"version {version}, family {family}, flags {flags:#04x}")
         raise _broken("the blob is not a compact Theta sketch", found, "version 3, family 3, compact, little-endian")
     if not 1 <= words <= 3 or len(data) < 8 * words:
         raise _broken(

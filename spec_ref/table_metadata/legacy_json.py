@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from spec_ref.core.errors import error_path, spec_error
+from spec_ref.core.errors import Description, error_path, spec_error
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3, FormatVersion
 from spec_ref.data_types.types import BINARY, StructType
@@ -67,7 +67,7 @@ def _id_map(value: Kind) -> Converted:
 
     def read(pairs: _Pairs, _: FormatVersion) -> dict[int, Any]:
         if len(pairs.keys) != len(pairs.values):
-            found = f"{len(pairs.keys)} keys, {len(pairs.values)} values"
+            found = Description(f"{len(pairs.keys)} keys, {len(pairs.values)} values")
             raise spec_error(LEGACY, "the map has a different number of keys and values", found=found)
         made = dict(zip(pairs.keys, pairs.values, strict=True))
         if len(made) != len(pairs.keys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.table_metadata.changes import check_no_new_errors
@@ -49,7 +49,7 @@ def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid
         raise spec_error("VER001", "the format version is not supported", found=version, expected="1, 2 or 3")
     target = FormatVersion(version)
     if not target.includes(metadata.format_version):
-        found = f"version {metadata.format_version} to {version}"
+        found = Description(f"version {metadata.format_version} to {version}")
         raise spec_error("VER003", "the table cannot be downgraded", found=found)
     if metadata.table_uuid is None and table_uuid is not None:
         metadata = evolve(metadata, table_uuid=table_uuid)

@@ -438,7 +438,7 @@ def logs() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """Yield all of them."""
+    """Yield all cases of the module."""
     yield from versions()
     yield from missing()
     yield from kinds()

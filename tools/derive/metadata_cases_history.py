@@ -471,7 +471,7 @@ def versions() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """Yield all of them."""
+    """Yield all cases of the module."""
     yield from snapshots()
     yield from lineage()
     yield from refs()

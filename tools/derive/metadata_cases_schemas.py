@@ -398,7 +398,7 @@ def defaults() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """Yield all of them."""
+    """Yield all cases of the module."""
     yield from form()
     yield from ids()
     yield from identifiers()

@@ -481,7 +481,7 @@ def _orders(orders: list[Any]) -> list[Document]:
 
 
 def cases() -> Iterator[Case]:
-    """Yield all of them."""
+    """Yield all cases of the module."""
     yield from form()
     yield from ids()
     yield from sources()

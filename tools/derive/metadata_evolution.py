@@ -234,7 +234,7 @@ BAD: list[tuple[str, tuple[str, ...], list[Document], str]] = [
 
 
 def structure() -> Iterator[Vector]:
-    """Changes of structs, in every version alike."""
+    """Yield cases of changes of structs, in every version alike."""
     for name, codes, changes, fields, last, note in GOOD:
         for version in (1, 2, 3):
             yield Vector(

@@ -59,7 +59,7 @@ def are_different(state: State, one: Any, other: Any) -> Any:
 
 
 def unchanged(before: State, after: State, writer: Any) -> list[tuple[str, Any]]:
-    """Return what may be known of a writer, and that it is still true after a step if it was before."""
+    """Return what may be known of a writer and is still true after a step if it was before."""
     return [(name, implies(fact(before, writer), fact(after, writer))) for name, fact in FACTS.items()]
 
 

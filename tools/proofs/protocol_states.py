@@ -91,7 +91,7 @@ def implies(one: Any, other: Any) -> Any:
 
 
 def is_installed(state: State, version: Any) -> Any:
-    """Return the pointer is or was at a version."""
+    """Return whether the pointer is or was at a version."""
     return state.position[version] >= 0
 
 

@@ -321,7 +321,7 @@ class _Run:
         return f"{directory}/{name}.metadata.json"
 
     def read_pointer(self) -> tuple[Step, Any]:
-        """Return the pointer is at what the last attempt wrote, at its base, elsewhere, or there is no table."""
+        """Choose where the pointer is: at what the last attempt wrote, at its base or elsewhere, or nowhere."""
         options: list[tuple[str, Any]] = [("other", "")]
         if self.base is not None:
             options.append(("base", self.base))

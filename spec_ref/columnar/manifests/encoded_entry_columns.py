@@ -308,8 +308,6 @@ class EncodedEntryColumns(EncodedFields):
     def items(self, attribute: str) -> Iterator[tuple[Rows, DecodedColumn]]:
         """Read the elements of a list or map of the files; for a map they are the records of its entries.
 
-        The elements of a file come in their order.
-
         Args:
             attribute: the name of the attribute.
 

@@ -174,7 +174,7 @@ def step(writer: str, do: str, change: Change | None = None) -> Change:
 
 
 def turn(writer: str, change: Change) -> list[Change]:
-    """Return a writer loads the table, and stages and commits a change."""
+    """Return the log of a writer that loads the table, and stages and commits a change."""
     return [step(writer, "load"), step(writer, "stage", change), step(writer, "commit")]
 
 
