@@ -1,7 +1,7 @@
 """Documents with one broken rule: the document, its format version, and the fields of table metadata.
 
 A row says what is changed in a valid document, which requirements that breaks, and what a reader does. Reading has to
-fail where the JSON has another form than Appendix C gives it, or where it stays open what the table holds. The other
+fail if the JSON does not have the form of Appendix C, or if it is unclear what the table contains. The other
 rules bind writers: a reader may refuse or go on, and the complete check reports the rule (contradiction E17).
 """
 

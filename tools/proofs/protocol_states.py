@@ -96,7 +96,7 @@ def is_installed(state: State, version: Any) -> Any:
 
 
 def is_over(state: State, version: Any) -> Any:
-    """Another version has the place of a version, which can then never be installed."""
+    """Decide whether another version has the place of a version, which can then never be installed."""
     behind = and_(is_installed(state, state.parent[version]), state.position[state.parent[version]] < state.top)
     return and_(state.position[version] < 0, behind)
 
