@@ -20,6 +20,9 @@ from spec_ref.data_files.storage_arrays import propagate_nulls, to_storage_batch
 from spec_ref.data_types.types import StructType
 
 STRIPE_BYTES = 64 << 20
+SHARE_UNTIL_KNOWN = 0.2
+"""The share of their bytes in memory that rows take in a file, until a stripe shows it, as Iceberg-Java assumes it."""
+
 ADDED_ROWS = 1024
 """The number of rows that pyarrow adds at once; it checks after them whether a stripe is full, so that they end at
 most one stripe."""
@@ -41,7 +44,7 @@ class OrcWriter:
             raise spec_error("ORC005", "the ORC file would have no columns; columns of type unknown are not stored")
         columns = 1 + sum(map(count_orc_columns, self._schema))
         self._out = TailRecordingSink(out, FOOTER_BYTES + COLUMN_BYTES * columns)
-        self._written = self._pending = 0
+        self._written = self._pending = self._encoded = 0
         options: Any = {"compression": codec, "stripe_size": stripe_bytes, "batch_size": ADDED_ROWS}
         written_to: Any = self._out
         self._writer = orc.ORCWriter(written_to, **options)
@@ -70,11 +73,14 @@ class OrcWriter:
         self._pending += rows.nbytes
         if self._out.tell() != self._written:
             self._out.record_tail()
-            self._written, self._pending = self._out.tell(), 0
+            if self._written:  # not the first bytes, which pyarrow writes before any stripe
+                self._encoded, self._pending = self._encoded + self._pending, 0
+            self._written = self._out.tell()
 
     def size(self) -> int:
-        """Return the number of bytes of the stripes, and of the rows that are in no stripe yet."""
-        return self._written + self._pending
+        """Return the number of bytes of the stripes, and about that of the rows that are in no stripe yet."""
+        share = self._written / self._encoded if self._encoded else SHARE_UNTIL_KNOWN
+        return self._written + int(self._pending * share)
 
     def close(self) -> FileLayout:
         """Write the last stripe and the footer."""

@@ -18,6 +18,7 @@ def open_writer(
     codec: str | None = None,
     name: str = "table",
     encryption: Any = None,
+    target_bytes: int | None = None,
 ) -> DataFileWriter:
     """Begin a file.
 
@@ -29,6 +30,7 @@ def open_writer(
         name: the name of the outermost record of an Avro file.
         encryption: what pyarrow encrypts a Parquet file with, its ``FileEncryptionProperties``; None for a plain file,
             and for other formats.
+        target_bytes: the size at which the caller ends the file: a stripe of ORC is not larger.
 
     Returns:
         The writer of its rows.
@@ -43,9 +45,9 @@ def open_writer(
 
         return ParquetWriter(out, struct, codec or "zstd", encryption)
     if file_format is FileFormat.ORC:
-        from spec_ref.data_files.orc_writer import OrcWriter  # noqa: PLC0415
+        from spec_ref.data_files.orc_writer import STRIPE_BYTES, OrcWriter  # noqa: PLC0415
 
-        return OrcWriter(out, struct, codec or "zstd")
+        return OrcWriter(out, struct, codec or "zstd", min(STRIPE_BYTES, target_bytes or STRIPE_BYTES))
     if file_format is FileFormat.AVRO:
         from spec_ref.data_files.avro_writer import AvroWriter  # noqa: PLC0415
 

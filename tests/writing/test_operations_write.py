@@ -732,6 +732,7 @@ def test_files_are_sorted_and_end_at_a_size(tmp_path: Path, format_: str) -> Non
     assert 0 < last <= full[0]
     assert sum(full) + last == 20_000
     assert all(file.file_size_in_bytes < 2 * 20_000 for file in files)
+    assert all(file.file_size_in_bytes > 0.7 * 20_000 for file in files[:-1])
     assert {file.sort_order_id for file in files} == {1}
     assert errors(table) == []
 

@@ -148,7 +148,12 @@ class FileWriter:
 
         try:
             self._rows = open_writer(
-                self._plain or self._out, plan.struct, plan.file_format, codec=plan.codec, encryption=parquet
+                self._plain or self._out,
+                plan.struct,
+                plan.file_format,
+                codec=plan.codec,
+                encryption=parquet,
+                target_bytes=plan.target_bytes,
             )
         except BaseException:
             self._out.close()
