@@ -27,6 +27,8 @@ def test_ratio_is_the_median_of_the_rounds_and_not_that_of_the_medians() -> None
     [
         (Measure.RATIO, 2.1, 2.0, False),
         (Measure.RATIO, 2.0, 2.0, True),
+        (Measure.REQUESTS, 2.1, 2.0, False),
+        (Measure.REQUESTS, 2.0, 2.0, True),
         (Measure.RATE, 9.0, 10.0, False),
         (Measure.RATE, 10.0, 10.0, True),
         (Measure.SECONDS, 0.3, 0.25, False),
@@ -37,7 +39,7 @@ def test_ratio_is_the_median_of_the_rounds_and_not_that_of_the_medians() -> None
 def test_goal_is_a_most_for_times_and_a_least_for_rates(
     measure: Measure, ours: float, goal: float | None, reached: bool | None
 ) -> None:
-    theirs = (1.0,) if measure is Measure.RATIO else ()
+    theirs = (1.0,) if measure in (Measure.RATIO, Measure.REQUESTS) else ()
     assert claim(ours=(ours,), theirs=theirs, measure=measure, goal=goal).reached is reached
 
 

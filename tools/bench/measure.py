@@ -27,6 +27,9 @@ class Measure(Enum):
     RATIO = "times the peer's time"
     """The median over the rounds of our time divided by the peer's: must be at most the goal."""
 
+    REQUESTS = "times the peer's requests"
+    """The number of our requests divided by that of the peer's: must be at most the goal."""
+
     RATE = "a second"
     """The median rate: must be at least the goal."""
 
@@ -45,13 +48,13 @@ class Claim:
     """The input, and its size."""
 
     ours: tuple[float, ...]
-    """The seconds of each round; for a rate, the number per second."""
+    """The seconds of each round; for a rate, the number per second; or the number of requests."""
 
     peer: str = ""
     """The peer with its version; empty if there is none."""
 
     theirs: tuple[float, ...] = ()
-    """The peer's seconds in each round."""
+    """The peer's seconds, or requests, in each round."""
 
     measure: Measure = Measure.RATIO
     goal: float | None = None
@@ -67,7 +70,7 @@ class Claim:
     @property
     def values(self) -> tuple[float, ...]:
         """The figures that are compared with the goal, one for each round."""
-        if self.measure is Measure.RATIO:
+        if self.measure in (Measure.RATIO, Measure.REQUESTS):
             return tuple(mine / other for mine, other in zip(self.ours, self.theirs, strict=True))
         return self.ours
 

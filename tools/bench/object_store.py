@@ -4,7 +4,10 @@ The peer is a bound: the number of requests times their delay, by the number of 
 (``tools/counting_store.py``) is a separate process. Each answer takes 30 ms, and at most 64 are under way; in the other
 case it refuses two requests of a hundred with 503, and resets one connection of a hundred. A store that is so close
 answers 2,000 requests per second, as many footers as two processors check, which are measured too.
-``python -m tools.bench.object_store --help`` measures other sizes and stores.
+
+Planning and reading one table are compared with PyIceberg by the number of requests, as each costs money. Iceberg-Java
+has no rows: its jars here have no client for S3. ``python -m tools.bench.object_store --help`` measures other sizes and
+stores.
 """
 
 from __future__ import annotations
@@ -14,18 +17,22 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
+import pyarrow as pa
 from attrs import frozen
 
+from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.tables import load_table
 from conformance.validator.local import CONNECTIONS
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2
 from tools import table_kit
-from tools.bench.measure import BenchError, Claim, Scale
+from tools.bench.measure import BenchError, Claim, Measure, Peer, Scale
 from tools.bench.validation import measured
 from tools.counting_store import Manners, counting_store
 from tools.entry_point import run_main
@@ -103,7 +110,7 @@ def validating(files: int, manners: Manners, workers: int) -> Figures:
     (table,) = answer["tables"]
     if table["entries"] != files or table["counts"]["error"] or not table.get("complete", True):
         raise BenchError(json.dumps(answer)[:2000])
-    requests = sum(count for name, count in counts.items() if name.startswith(("GET ", "HEAD ")))
+    requests = _sent(counts)
     refused = counts.get("503", 0) + counts.get("reset", 0)
     ideal = requests * manners.delay_s / min(manners.connections, CONNECTIONS)
     return Figures(
@@ -118,7 +125,7 @@ def validating(files: int, manners: Manners, workers: int) -> Figures:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Measure a store without faults, and one that throttles."""
+    """Measure a store without faults, and one that throttles; then count requests beside PyIceberg."""
     files = scale.of(10_000, 200)
     for case, manners in (("", Manners()), (", throttled", Manners(busy=0.02, reset=0.01))):
         rounds = [validating(files, manners, os.cpu_count() or 1) for _ in range(min(3, scale.rounds))]
@@ -133,6 +140,77 @@ def claims(scale: Scale) -> Iterator[Claim]:
             note=f"{last.requests:,} requests, {last.refused:,} of them refused; "
             f"{last.processor:.1f} processor seconds, start included; {last.memory >> 20} MiB",
         )
+    yield from _requests(scale.of(100, 20))
+
+
+PYICEBERG = """
+import json, os, sys
+import pyiceberg
+from pyiceberg.table import StaticTable
+print(json.dumps(f"PyIceberg {pyiceberg.__version__}"), flush=True)
+for line in sys.stdin:
+    what, location, endpoint = json.loads(line)
+    properties = {"s3.endpoint": endpoint, "s3.region": "us-east-1", "s3.access-key-id": "testing",
+        "s3.secret-access-key": "testing"}
+    scan = StaticTable.from_metadata(location, properties).scan()
+    print(json.dumps(len(list(scan.plan_files())) if what == "planning" else scan.to_arrow().num_rows), flush=True)
+"""
+
+SCANS: dict[str, Callable[[str], int]] = {
+    "planning": lambda location: len(list(plan_reading(load_table(location))[1])),
+    "reading": lambda location: read_table(load_table(location)).read_all().num_rows,
+}
+SCANNED_ROWS = 20_000
+"""The rows of each file that is read: about 400 KB, more than one request has of the end of a file."""
+
+
+def make_scanned(folder: Path, files: int) -> str:
+    """Make a table of larger Parquet files, ten in each manifest; return its metadata file."""
+    random = np.random.default_rng(0)
+    with written_to(folder):
+        kit = TableKit(f"s3://{BUCKET}/db/scanned", FIELDS, version=V2)
+        for first in range(0, files, 10):
+            numbers = [random.integers(0, 1 << 62, SCANNED_ROWS) for _ in range(min(10, files - first))]
+            tables = [pa.table([one, one % 7], names=[field.name for field in FIELDS]) for one in numbers]
+            kit.commit(*map(kit.file, tables))
+        kit.table()
+    return f"{kit.location}/metadata/v{len(kit.snapshots) + 1}.metadata.json"
+
+
+def _requests(files: int) -> Iterator[Claim]:
+    """Count the requests of scans of one table.
+
+    Raises:
+        BenchError: the sides find different files or rows.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="object-store-") as folder,
+        counting_store(Path(folder), Manners(delay_s=0)) as store,
+        Peer("pyiceberg", PYICEBERG) as peer,
+        patch.dict(os.environ, store.environment),
+    ):
+        location = make_scanned(Path(folder), files)
+        for name, scan in SCANS.items():
+            store.take_counts()
+            found = scan(location)
+            ours = _sent(store.take_counts())
+            expected = peer(name, location, store.endpoint)
+            theirs = _sent(store.take_counts())
+            if found != expected:
+                raise BenchError(f"{name}: {found} files or rows, and {expected} with {peer.version}")
+            yield Claim(
+                path="object store",
+                case=f"requests for {name} {files:,} files",
+                ours=(ours,),
+                peer=peer.version,
+                theirs=(theirs,),
+                measure=Measure.REQUESTS,
+                goal=1.0,
+            )
+
+
+def _sent(counts: Mapping[str, int]) -> int:
+    return sum(count for name, count in counts.items() if name.startswith(("GET ", "HEAD ")))
 
 
 def main() -> None:

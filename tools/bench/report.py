@@ -53,8 +53,7 @@ def load(path: Path) -> dict[str, Claim]:
 
 def line(claim: Claim, stored: Claim | None = None) -> str:
     """Format a claim for a terminal, with the change from the stored one."""
-    ours = _seconds(claim.ours) if claim.measure is not Measure.RATE else ""
-    theirs = _seconds(claim.theirs) if claim.theirs else ""
+    ours, theirs = _amounts(claim)
     goal = "" if claim.goal is None else f"{_number(claim.goal)}"
     note = {True: "", False: "  MISSED", None: ""}[claim.reached]
     if stored is not None and stored.value:
@@ -127,7 +126,8 @@ def document(claims: Sequence[Claim], made: dict[str, Any]) -> str:
             "",
             "`make bench` writes this page. It measures every path on it and its peers in one run on one machine.",
             f"The figures are from {made['measured']}, on {made['machine']}.",
-            "A value is our time divided by the peer's: the median of the rounds, and their spread.",
+            "A value is our time, or the number of our requests, divided by the peer's: the median of the rounds, and",
+            "their spread.",
             "The two sides take turns, and peers run in separate environments.",
             f"{reached} of {goals} goals are reached.",
             "",
@@ -155,9 +155,8 @@ def _how() -> Iterable[str]:
 
 
 def _row(claim: Claim) -> str:
-    ours = _seconds(claim.ours) if claim.measure is not Measure.RATE else ""
-    theirs = _seconds(claim.theirs) if claim.theirs else ""
-    unit = {Measure.RATIO: "", Measure.RATE: " / s", Measure.SECONDS: " s"}[claim.measure]
+    ours, theirs = _amounts(claim)
+    unit = {Measure.RATE: " / s", Measure.SECONDS: " s"}.get(claim.measure, "")
     goal = ""
     if claim.goal is not None:
         goal = f"{'at least' if claim.measure is Measure.RATE else 'at most'} {_number(claim.goal)}{unit}"
@@ -169,6 +168,14 @@ def _row(claim: Claim) -> str:
 
 def _spread(claim: Claim) -> str:
     return f"{_number(min(claim.values))} to {_number(max(claim.values))}"
+
+
+def _amounts(claim: Claim) -> tuple[str, str]:
+    """Format what was measured of each side: seconds, requests, or nothing for a rate, which is the value itself."""
+    if claim.measure is Measure.REQUESTS:
+        return _number(statistics.median(claim.ours)), _number(statistics.median(claim.theirs))
+    ours = _seconds(claim.ours) if claim.measure is not Measure.RATE else ""
+    return ours, _seconds(claim.theirs) if claim.theirs else ""
 
 
 def _seconds(rounds: Sequence[float]) -> str:
