@@ -116,8 +116,8 @@ def validate(
         raise UsageError("--diff compares two locations, OLD and NEW")
     if not 0 < file_timeout <= MAX_SECONDS:
         raise UsageError(f"--file-timeout {file_timeout:g}: must be more than 0 and at most {MAX_SECONDS}")
-    if engine == "local" and level in ("files", "rows"):
-        fork_server.start_early()
+    if engine == "local" and level in ("files", "rows") and not all(map(_is_local, location)):
+        fork_server.start_early()  # forks of this process do for local files (`process_isolation.can_fork`)
     accepted = finding_filter.finding_filter(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
     key_file = None if keys is None else encryption.load_key_file(keys)
@@ -154,6 +154,11 @@ def validate(
         sys.stdout.flush()
         os._exit(status)
     return status
+
+
+def _is_local(location: str) -> bool:
+    """Return whether a location is a local path, whatever the table names."""
+    return "://" not in location and catalogs.parse_location(location) is None
 
 
 def _tables(

@@ -139,6 +139,11 @@ def file_system(location: str) -> tuple[fs.FileSystem, str]:
         return open_file_system(place.scheme, place.authority, store_settings()), place.path
 
 
+def has_opened_store() -> bool:
+    """Return whether this process has tried to open a store, to which it may have connections."""
+    return any(opened.cache_info().misses for opened in (open_file_system, open_bucket))
+
+
 def _local_path(location: str) -> str | None:
     """Return the path of a local file; None for a file on a store.
 

@@ -48,7 +48,8 @@ class Local:
             workers: the number of processes; 1 checks in this process, unless `isolated`.
             progress: called for every task that is done.
             held_bytes: how many bytes of facts are held in memory.
-            isolated: whether files are always opened in other processes, so that no file can crash this one.
+            isolated: whether this process is that of the command: files are always opened in other processes, so that
+                no file can crash it, and these may be forks of it.
         """
         self.workers = workers
         self.connections = max(CONNECTIONS // workers, 1)
@@ -95,7 +96,9 @@ class Local:
         if isolated or (self.workers > 1 and len(tasks) >= self.few_tasks):
             workers = min(self.workers, len(tasks))
             return (
-                IsolatedRunner(context, check, workers, lost or manifest_crash_finding).results(tasks)
+                IsolatedRunner(context, check, workers, lost or manifest_crash_finding, forks=self.isolated).results(
+                    tasks
+                )
                 if tasks
                 else iter(())
             )

@@ -1,5 +1,8 @@
 """Checks in separate processes, which may crash: libraries abort the process on some damaged files.
 
+They are forks of a server, which imports what they need. The command has imported it too, so that they are forks of the
+command where that is safe (`can_fork`).
+
 A task whose process crashed is run again in smaller parts, until the part is one file: that file gets a finding, and
 all others are checked, whatever the number of tasks and processes.
 """
@@ -11,9 +14,11 @@ import itertools
 import os
 import pickle
 import queue
+import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
@@ -22,15 +27,17 @@ from typing import Any, TypeAlias
 from conformance.core.drives import WINDOWS
 from conformance.core.failures import NotExamined
 from conformance.core.lazy_imports import lazy_imports
+from conformance.table_io.file_access import has_opened_store
 from conformance.validator.backend import Check
 from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context
 from conformance.validator.finding import finding
 from conformance.validator.memory import keep_freed_memory
+from conformance.validator.stall_timeout import end_idle_thread
 
 with lazy_imports():
     import multiprocessing
-    from multiprocessing import connection
+    from multiprocessing import connection, process
 
     from conformance.validator import fork_server
 
@@ -61,8 +68,26 @@ def manifest_crash_finding(context: Context, task: Any) -> Findings:
 class IsolatedRunner:
     """Runs one check on tasks in separate processes."""
 
-    def __init__(self, context: Context, check: Check, workers: int, lost: Lost = manifest_crash_finding) -> None:
+    def __init__(
+        self,
+        context: Context,
+        check: Check,
+        workers: int,
+        lost: Lost = manifest_crash_finding,
+        *,
+        forks: bool = False,
+    ) -> None:
+        """Start no process yet.
+
+        Args:
+            context: the table.
+            check: the check.
+            workers: the maximum number of processes.
+            lost: makes the finding for a task that crashes its process.
+            forks: whether this is the process of the command, which may be forked.
+        """
         self._context = context
+        self._forks = forks
         self._packed = pickle.dumps((context, check))
         self._limit = workers
         self._lost = lost
@@ -100,9 +125,12 @@ class IsolatedRunner:
         for task in itertools.islice(left, self._limit * AHEAD - under_way):
             worker = min(self._workers, key=lambda one: len(one.tasks), default=None)
             if worker is None or (worker.tasks and len(self._workers) < self._limit):
-                worker = _Worker(self._packed)
+                worker = self._start()
                 self._workers.append(worker)
             worker.give(task)
+
+    def _start(self) -> _Worker:
+        return _Worker(self._packed, [one.connection for one in self._workers] if self._forks else None)
 
     def _end(self, *workers: _Worker) -> None:
         for worker in workers:
@@ -111,7 +139,7 @@ class IsolatedRunner:
 
     def _alone(self, task: Any) -> list[Emitted]:
         """Check one task alone in a process, and its halves if the process crashes."""
-        worker = _Worker(self._packed)
+        worker = self._start()
         try:
             worker.give(task)
             return worker.answer()
@@ -129,17 +157,30 @@ class _Ended(Exception):
     """A process ended before it answered."""
 
 
+def can_fork() -> bool:
+    """Return whether forks of this process can check files as well as those of a server.
+
+    They cannot if another thread of Python may hold a lock at that moment, or if connections to a store are open, which
+    two processes would use at once. On macOS libraries of the system do not permit it.
+    """
+    if sys.platform != "linux" or has_opened_store():
+        return False
+    end_idle_thread()
+    return len(sys._current_frames()) == 1
+
+
 class _Worker:
     """A process that runs a check on one task after the other.
 
     Args:
         packed: the pickled context and check.
+        others: the connections of this process to its other workers, if it may be forked; else None.
 
     Raises:
         NoProcess: no process can be started.
     """
 
-    def __init__(self, packed: bytes) -> None:
+    def __init__(self, packed: bytes, others: Sequence[connection.Connection] | None = None) -> None:
         if WINDOWS:
             raise NoProcess(f"{NO_PROCESS}: files are checked in processes on POSIX systems only, not on Windows")
         if multiprocessing.current_process().daemon:
@@ -148,12 +189,12 @@ class _Worker:
         """The tasks that are not answered yet, in the order in which they were given."""
 
         try:
-            fork_server.ensure_running()
-            start = multiprocessing.get_context("forkserver")
-            self.connection, theirs = start.Pipe()
-            with theirs, _without_main_module():
-                self._process = start.Process(target=_work, args=(theirs, packed, dict(os.environ)), daemon=True)
-                self._process.start()
+            self.connection, theirs = multiprocessing.Pipe()
+            with theirs:
+                if others is not None and can_fork():
+                    self._process = _forked((theirs, packed), [*others, self.connection])
+                else:
+                    self._process = _started_by_server((theirs, packed))
         except (OSError, EOFError) as error:
             raise NoProcess(f"{NO_PROCESS}: {error}") from error
 
@@ -189,6 +230,40 @@ class _Worker:
         self._process.kill()
         self._process.join()
         self.connection.close()
+
+
+def _forked(
+    given: tuple[connection.Connection, bytes], inherited: Sequence[connection.Connection]
+) -> process.BaseProcess:
+    """Start a fork of this process, which never gets an interrupt of the terminal."""
+    made = multiprocessing.get_context("fork").Process(target=_work_as_fork, args=(*given, inherited), daemon=True)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with warnings.catch_warnings():
+            # Python 3.12 warns, as it counts threads of libraries, which are prepared for forks.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            made.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return made
+
+
+def _work_as_fork(tasks: connection.Connection, packed: bytes, inherited: Sequence[connection.Connection]) -> None:
+    """Work without the ends of pipes that the parent process alone must have, as its end must close them."""
+    for one in inherited:
+        one.close()
+    _work(tasks, packed, dict(os.environ))
+
+
+def _started_by_server(given: tuple[connection.Connection, bytes]) -> process.BaseProcess:
+    """Start a fork of the server."""
+    fork_server.ensure_running()
+    with _without_main_module():
+        made = multiprocessing.get_context("forkserver").Process(
+            target=_work, args=(*given, dict(os.environ)), daemon=True
+        )
+        made.start()
+    return made
 
 
 _hiding = threading.Lock()

@@ -43,6 +43,11 @@ class _Reader:
         self.thread.start()
         weakref.finalize(self, self._files.put, None)
 
+    def end(self) -> None:
+        """Let the thread end, and wait for that. It must have no work."""
+        self._files.put(None)
+        self.thread.join()
+
     def read(self, seconds: float, location: str, work: Callable[[], T]) -> T:
         self.signs[0] = time.monotonic()
         self._files.put(work)
@@ -95,6 +100,14 @@ def run_with_stall_timeout(seconds: float, location: str, work: Callable[[], T])
         _left_behind.append(reader.thread)
         del _this_thread.reader
         raise
+
+
+def end_idle_thread() -> None:
+    """End the thread that reads files for this one, if there is one. The next file gets a new one."""
+    reader: _Reader | None = getattr(_this_thread, "reader", None)
+    if reader is not None:
+        del _this_thread.reader
+        reader.end()
 
 
 def report_alive() -> None:

@@ -48,11 +48,10 @@ def test_workers_that_are_killed_change_no_finding(times: int, location: str, un
 
 
 def kill_workers(process: subprocess.Popen[str], times: int) -> list[int]:
-    """Kill the processes that open files, as they come: children of the server that they are forks of."""
+    """Kill the processes that open files, as they come: forks of the command, which starts no others."""
     killed: list[int] = []
     while process.poll() is None and len(killed) < times:
-        servers = [pid for pid, words in below(process.pid) if "forkserver" in words]
-        workers = [pid for server in servers for pid, _ in below(server) if pid not in killed]
+        workers = [pid for pid, _ in below(process.pid) if pid not in killed]
         for pid in workers[:1]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance.validator import below_metadata, local
+from conformance.validator import below_metadata, local, process_isolation
 from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context, FilesTask, Level
 from conformance.validator.files import check_files_task
@@ -194,8 +194,22 @@ def test_a_process_that_cannot_be_started_ends_the_check_with_the_reason(
     def fails(*_: object) -> None:
         raise error
 
+    monkeypatch.setattr(process_isolation, "can_fork", lambda: False)
     monkeypatch.setattr(multiprocessing.forkserver, name, fails)
     assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), f"{NO_PROCESS}: {error}")
+
+
+def test_a_fork_that_is_refused_ends_the_check_with_the_reason(
+    engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> int:
+        raise BlockingIOError(11, "temporarily unavailable")
+
+    monkeypatch.setattr(process_isolation, "can_fork", lambda: True)
+    monkeypatch.setattr(os, "fork", fails)
+    assert "LOC001" in stopped(
+        engine, Workbench(VECTORS, tmp_path), f"{NO_PROCESS}: [Errno 11] temporarily unavailable"
+    )
 
 
 @pytest.mark.parametrize("count", [None, -1])
@@ -248,10 +262,12 @@ def dies_over_a_file(context: Context, task: FilesTask) -> Iterator[Emitted]:
     yield from check_files_task(context, task)
 
 
+@pytest.mark.parametrize("forks", [False, True])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_file_that_ends_its_process_is_reported_and_the_files_beside_it_are_checked(
-    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: int, forks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(process_isolation, "can_fork", lambda: forks)
     materialize([BESIDE])
     bench = Workbench(BESIDE, tmp_path)
     (manifest,) = bench.manifests
