@@ -5,7 +5,8 @@ same table into a sink that drops the rows. Both sides write the same DataFrame 
 batches pass between Spark and its Python workers through pipes; Iceberg-Java's stay in the JVM. Tables with deletes (of
 1% of the rows), of nested columns and of strings are read and validated as well, and 5 columns of 200 are read. With
 one and with two executors, each with one core, in processes of a standalone cluster on this machine, the table without
-deletes is read and validated again.
+deletes is read and validated again. The scan of a table of 500,000 files is planned: our driver plans, and sends the
+tasks to executors; Iceberg-Java plans on the driver or, by `spark.sql.iceberg.data-planning-mode`, on executors.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from attrs import frozen
 from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.data_types.types import INT, LONG, STRING, ListType, NestedField, StructType
 from tools.bench import rows as rows_bench
+from tools.bench.entries_table import make_table
 from tools.bench.measure import Claim, Peer, Scale, in_turns
 from tools.bench.rows import FIELDS, columns
 from tools.table_kit import TableKit, parquet_bytes
@@ -86,6 +88,13 @@ def java_read(location, columns=None):
     frame.write.format("noop").mode("overwrite").save()
 def read(location, columns=None):
     read_dataframe(spark, location, select=columns).write.format("noop").mode("overwrite").save()
+def java_planned(location, mode):
+    spark.conf.set("spark.sql.iceberg.data-planning-mode", mode)
+    frame = spark.read.format("iceberg").load(location)
+    return frame._jdf.queryExecution().toRdd().getNumPartitions()
+def planned(location):
+    frame = read_dataframe(spark, location, partitions=2)
+    return frame._jdf.queryExecution().toRdd().getNumPartitions()
 def validated(location, columns=None):
     report = validate(location, Level.ROWS, checks)
     assert not [one for one in report.findings if one.severity.value == "error"], report.findings
@@ -215,6 +224,29 @@ def claims(scale: Scale) -> Iterator[Claim]:
             with Peer("iceberg-java", SESSION, f"local-cluster[{executors},1,1024]", str(home)) as session:
                 case = f"{rows:,} rows, executors: {executors},"
                 yield from _read_claims(session, case, Table(location), rounds)
+                if executors == 2:
+                    yield from _planning_claims(session, Path(folder), scale.of(500_000, 5_000), rounds)
+
+
+def _planning_claims(session: Peer, folder: Path, files: int, rounds: int) -> Iterator[Claim]:
+    """Measure how long it takes until the scan tasks of many files are with the executors; no file is opened."""
+    (folder / "entries").mkdir()
+    location = str(make_table(folder / "entries", files, files // 500, level=1))
+
+    def took(what: str, *arguments: str) -> float:
+        return float(session(what, location, *arguments)[0])
+
+    modes = {f"java_planned {mode}": partial(took, "java_planned", mode) for mode in ("local", "distributed")}
+    taken = in_turns({**modes, "planned": partial(took, "planned")}, rounds)
+    for mode in ("local", "distributed"):
+        case = f"{files:,} files planned for two executors, beside its {mode} planning"
+        yield Claim(
+            path="on Spark",
+            case=case,
+            ours=taken["planned"],
+            peer=session.version,
+            theirs=taken[f"java_planned {mode}"],
+        )
 
 
 def _read_claims(session: Peer, case: str, table: Table, rounds: int) -> Iterator[Claim]:
