@@ -1,6 +1,6 @@
 """The process from which those that open files are forked (`conformance.validator.process_isolation`).
 
-It imports what they need while the command imports what it needs itself, so this module imports nothing of either.
+It imports the modules of these processes while the command imports its own, so this module imports none of them.
 """
 
 from __future__ import annotations

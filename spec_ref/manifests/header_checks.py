@@ -92,7 +92,7 @@ def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -
 
 
 def _stored(fields: Sequence[NestedField]) -> tuple[NestedField, ...]:
-    """Return the fields without what a schema may change under its id."""
+    """Return the fields without the members that may change while the schema keeps its id."""
     return tuple(evolve(field, doc=None, write_default=None) for field in fields)
 
 

@@ -1,4 +1,4 @@
-"""Table metadata with awkward names, texts and default values: what is read, written and upgraded is what was there."""
+"""Table metadata with awkward names, texts and default values: which must be read, written and upgraded unchanged."""
 
 from __future__ import annotations
 
