@@ -40,8 +40,8 @@ def find_error_place(text: bytes, message: str) -> Segments:
         message: the message of the parser, with line and column.
 
     Returns:
-        The path; that of the root if the message has no position. What precedes the position is valid, but what it is
-        in may end anywhere.
+        The path; that of the root if the message has no position. The text before the position is valid, but
+        the value around it may be incomplete.
     """
     position = split_position(message)
     if position is None:

@@ -190,7 +190,7 @@ def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
 
 
 def _highest(stated: Any, places: list[tuple[Form, str]], last: int) -> Any:
-    """Return the lowest right last id if a last id is not less than the ids in use; else the last id."""
+    """Return the lowest id that is right as the last one if the given last id is right too; else the given one."""
     used = max((holder[name] for holder, name in places if type(holder.get(name)) is int), default=last)
     highest = _renumbered(places, last)
     return highest if type(stated) is int and stated >= max(used, last) else stated

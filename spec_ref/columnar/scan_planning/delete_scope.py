@@ -91,7 +91,7 @@ def _field_hashes(columns: ManifestColumns, field_id: int) -> Hashes:
 
 
 def _mixed(values: Hashes, valid: Bools) -> Hashes:
-    """Hash integers (the finalizer of SplitMix64), another one for null."""
+    """Hash integers (the finalizer of SplitMix64); null has a separate hash."""
     mixed = values + _STEP
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
