@@ -11,7 +11,7 @@ from tools.derive.metadata_cases import EITHER, Case
 
 
 def _later(name: str, version: int, code: str, old: Any, new: Any, near: Any, note: str) -> Case:
-    """Two schemas between which a column became what no evolution makes of it; ``near`` is what it may become."""
+    """Return edits to two schemas between which a column changed as none may; ``near`` is what it may become."""
 
     def edits(type_: Any) -> Document:
         later = {**DATA, "type": type_} if not isinstance(type_, dict) or "name" not in type_ else type_

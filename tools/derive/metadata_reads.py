@@ -25,7 +25,7 @@ def _read(
     origin: str = TABLE,
     only: tuple[int, ...] = (),
 ) -> Vector:
-    """Some members of a document that was changed, as they have to be read."""
+    """Return some members of a changed document, as they have to be read."""
     document = edited(BASES[base], edits)
     args = {"metadata": document, "select": list(form)}
     present = {member: value for member, value in form.items() if value is not None}

@@ -13,7 +13,7 @@ Row = tuple[str, str, int, tuple[str, ...], Document, str]
 
 
 def _stored(name: str, base: str, codes: tuple[str, ...], members: str, note: str) -> Row:
-    """Some members of a table, which are written as they are."""
+    """Return some members of a table, which are written as they are."""
     return name, base, int(base[1]), codes, {member: BASES[base][member] for member in members.split()}, note
 
 

@@ -127,7 +127,7 @@ class ScriptTable(Table):
         self.run({"op": "delete", "filter": predicate, "mode": "merge-on-read"}, label)
 
     def update(self, label: str, predicate: Any, which: Callable[[Row], bool], **values: Any) -> None:
-        """Update the rows that match a predicate, which ``which`` says in Python."""
+        """Update the rows that match a predicate; ``which`` is the same condition in Python."""
         self.updated(which, **values)
         given = {name: _named(self.columns[name], value) for name, value in values.items()}
         self.run({"op": "update", "filter": predicate, "set": given, "mode": "merge-on-read"}, label)

@@ -53,7 +53,7 @@ OF_WRITERS: dict[str, Callable[[State, Any], Any]] = {
 
 
 def are_different(state: State, one: Any, other: Any) -> Any:
-    """Two versions have different places in the history."""
+    """Return whether two versions have different places in the history."""
     same = and_(is_installed(state, one), state.position[one] == state.position[other])
     return implies(same, one == other)
 

@@ -276,7 +276,7 @@ def initial(start: int, writers: int, versions: int) -> State:
 
 
 def symbolic() -> State:
-    """Any state."""
+    """Return any state."""
     numbers = z3.ArraySort(z3.IntSort(), z3.IntSort())
     truths = z3.ArraySort(z3.IntSort(), z3.BoolSort())
     return State(

@@ -26,7 +26,7 @@ def deletes(name: str, kind: str, part: str | None = "a", of: str | None = None,
 
 
 def base(version: int) -> list[Change]:
-    """Two data files of one partition, one of another, and a branch at the first snapshot."""
+    """Return the changes for two data files of a partition, one of another, and a branch at the first snapshot."""
     return [
         {"op": "fast-append", "files": [file("f1"), file("f2")]},
         {"op": "fast-append", "files": [file("f3", "b")]},
