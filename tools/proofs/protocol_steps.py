@@ -389,7 +389,7 @@ class _Run:
         return made
 
     def write(self, path: str, content: TableMetadata) -> tuple[Step, Any]:
-        """New metadata is written; from which version it was made is seen from its content."""
+        """Write new metadata, whose content shows from which version it was made."""
         self.new, self.content, self.ancestors = path, content, 0
         self.base = content.metadata_log[-1].metadata_file if content.metadata_log else None
         parent = "loaded" if self.base == self.loaded and self.continues_log(content) else "any"

@@ -35,7 +35,7 @@ def base(version: int) -> list[Change]:
 
 
 def changes(version: int, writer: str) -> dict[str, Change]:
-    """One change of each kind, by name; each writer uses different file names."""
+    """Return one change of each kind, by name; each writer uses different file names."""
     made: dict[str, Change] = {
         "append": {"op": "append", "files": [file(f"{writer}-new")]},
         "append-elsewhere": {"op": "fast-append", "files": [file(f"{writer}-b", "b")]},
