@@ -156,7 +156,7 @@ def list_checks(*, level: tuple[str, ...] = (), requirement: tuple[str, ...] = (
         check
         for check in check_rules.registry().values()
         if (not level or check.level in level)
-        and (not codes or any(code.startswith(codes) for code in check.requirements))
+        and (not codes or any(code.startswith(codes) for code in check_rules.with_former_codes(check.requirements)))
     ]
     if not found:
         raise failures.NothingSelected("no check has that level and requirement")

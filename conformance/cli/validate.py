@@ -94,7 +94,7 @@ def validate(
         baseline: A JSON report whose findings are accepted, as long as their number does not grow.
         format: The format of the report.
         output: Write the report to this file instead of standard output.
-        verbose: In text, show each tolerated finding instead of one line for all.
+        verbose: In text, show each tolerated finding, and each that follows from others, instead of one line for all.
         workers: The number of processes of the local engine; by default one for each processor.
         master: The Spark master, unless the command runs under spark-submit; local[*] by default.
         diff: Compare two versions of one table, OLD and NEW: find what may not disappear or change between commits.

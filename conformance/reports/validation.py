@@ -142,6 +142,7 @@ def table_json(outcome: ValidationResult) -> dict[str, Any]:
         "counts": _counts(report),
         "findings": [finding_json(finding) for finding in report.findings],
         "accepted": [finding_json(finding) for finding in outcome.accepted],
+        "consequences": [finding_json(finding) for finding in report.consequences],
         "writers": list(report.writers),
         "features": sorted(report.features),
         "readability": [reader_json(reader) for reader in readers(report.features)],
@@ -342,6 +343,13 @@ def _table(outcome: ValidationResult, report: TableReport, paint: Paint, *, verb
     if obstacles and not verbose:
         names = ", ".join(f"{reader.engine} {reader.versions}" for reader in obstacles)
         yield f"  {paint('not readable by', '36')} {names} (-v shows why)"
+    following = len(report.consequences)
+    if following:
+        shown_by = ":" if verbose else f" (-v shows {'it' if following == 1 else 'them'})"
+        follow = "follows" if following == 1 else "follow"
+        yield f"  {_many(following, 'finding', 'findings')} that {follow} from the above{shown_by}"
+    for finding in report.consequences if verbose else ():
+        yield from _consequence(finding)
     if outcome.accepted:
         yield f"  {_many(len(outcome.accepted), 'finding', 'findings')} in the baseline"
     if outcome.unselected:
@@ -392,10 +400,13 @@ def _many(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
 
 
-def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
-    name, colour = _SIGNS[finding.severity]
+def _consequence(finding: Finding) -> Iterator[str]:
     times = f" ({finding.count} times)" if finding.count > 1 else ""
-    yield f"  {paint(name, colour)} {finding.requirement}: {finding.violation.message}{times}"
+    yield f"    {finding.requirement}: {finding.violation.message}{times}"
+    yield from _places(finding)
+
+
+def _places(finding: Finding) -> Iterator[str]:
     for place in finding.places:
         where = ":".join(part for part in (place.file, place.path) if part)
         facts = "".join(
@@ -403,6 +414,13 @@ def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
         )
         said = "".join(f"; {message}" for message in _own_message(finding, place).values())
         yield f"      {where}{facts}{said}"
+
+
+def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
+    name, colour = _SIGNS[finding.severity]
+    times = f" ({finding.count} times)" if finding.count > 1 else ""
+    yield f"  {paint(name, colour)} {finding.requirement}: {finding.violation.message}{times}"
+    yield from _places(finding)
     if finding.writer:
         yield f"      probable writer: {finding.writer}"
     what_to_do = _what_to_do(finding)

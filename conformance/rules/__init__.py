@@ -6,7 +6,7 @@ Each level has a TOML file, and each check has an id, requirements, a scope and 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import rtoml
@@ -14,7 +14,7 @@ import rtoml
 from spec_ref import checks
 from spec_ref.checks import LEVELS, Check
 from spec_ref.core.errors import Violation
-from spec_ref.requirements import Requirement, check_id
+from spec_ref.requirements import Requirement, check_id, register
 
 
 @functools.cache
@@ -37,6 +37,12 @@ def retired_check_ids() -> Mapping[str, str]:
 def find_check(violation: Violation) -> Check | None:
     """Return the check that found a violation; None if the registry has none, as for errors that no table can show."""
     return registry().get(check_id(violation.requirement, violation.aspect))
+
+
+def with_former_codes(codes: Sequence[str]) -> tuple[str, ...]:
+    """Return codes of requirements with those that these were split from, which select them for one more release."""
+    before = (register()[code].split_from for code in codes)
+    return (*codes, *(code for code in before if code is not None))
 
 
 def find_checks(rule: Requirement) -> tuple[Check, ...]:

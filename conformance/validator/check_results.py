@@ -84,6 +84,12 @@ class ManifestSums:
     writers: frozenset[str] = frozenset()
     """The implementations that probably wrote it."""
 
+    corrected: ManifestSums | None = None
+    """The counts if entries that other facts contradict agreed with these; None if there are no such entries."""
+
+    causes: frozenset[str] = frozenset()
+    """The checks that find these entries."""
+
     whole: bool = True
     """Whether all entries could be read; otherwise the counts are not compared."""
 

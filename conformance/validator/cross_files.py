@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
+from conformance.validator.contradicted_entries import NO_NUMBERS, OTHER_ADDER, OTHER_CONTENT
 from conformance.validator.finding import finding
 from conformance.validator.manifest_facts import FILES, REFERENCES, ROW_IDS, row_bucket_size
 from conformance.validator.partition_statistics import PARTITIONS, STATISTICS
@@ -22,6 +23,7 @@ from conformance.validator.partition_statistics_comparison import compare_partit
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.scan_planning.delete_scope import Scopes, position_mismatches
+from spec_ref.core.records import evolve
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.scan_planning.delete_scope import Mismatch
@@ -165,8 +167,9 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         added = files.code[own & (files.status == EntryStatus.ADDED)]
         deleted = files.code[own & (files.status == EntryStatus.DELETED)]
         vanished = np.setdiff1d(np.setdiff1d(before, now), deleted) if snapshot_id in members.whole else before[:0]
+        later = _is_later(context, parent_id, snapshot_id)
         for row in _first_rows(files, files.live & in_parent, vanished):
-            yield finding(
+            missing = finding(
                 "MAN017",
                 "a file of the parent snapshot is missing, without a deleted entry",
                 file=locations[int(files.manifest[row])],
@@ -175,9 +178,11 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                 expected=f"a deleted entry in snapshot {snapshot_id}",
                 aspect="file-vanished",
             )
+            yield evolve(missing, follows=("snapshot-sequence-number-not-increasing",) if later else ())
         appeared = np.setdiff1d(np.setdiff1d(now, before), added) if parent_id in members.whole else now[:0]
-        for row in _first_rows(files, files.live & in_mine, appeared):
-            yield finding(
+        # Existing entries of the snapshot itself were found in their manifest.
+        for row in _first_rows(files, files.live & in_mine & (files.snapshot != snapshot_id), appeared):
+            appearing = finding(
                 "MAN011",
                 "a file that is not in the parent snapshot is not listed as added",
                 file=locations[int(files.manifest[row])],
@@ -186,6 +191,8 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                 expected=f"an added entry of snapshot {snapshot_id}",
                 aspect="added-as-existing",
             )
+            is_added = files.status[row] == EntryStatus.ADDED
+            yield evolve(appearing, follows=(OTHER_ADDER,) if is_added else ())
         gone = own & (files.status == EntryStatus.DELETED)
         unknown = np.setdiff1d(deleted, before) if parent_id in members.whole else deleted[:0]
         for row in _first_rows(files, gone, unknown):
@@ -240,6 +247,12 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                     expected="the same counts, sizes and bounds" if of_file else str(other),
                     aspect="changed",
                 )
+
+
+def _is_later(context: Context, parent_id: int, snapshot_id: int) -> bool:
+    """Return whether the parent of a snapshot has a greater sequence number, so that it cannot be its parent."""
+    parent, child = context.snapshots.get(parent_id), context.snapshots.get(snapshot_id)
+    return parent is not None and child is not None and parent.sequence_number > child.sequence_number
 
 
 def _added_again(context: Context, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
@@ -318,13 +331,22 @@ def _references(
             if target < 0:
                 aspect = "" if row["vector"] else "position-deletes"
                 message = "the data file of a delete file is not in the snapshot"
-                problems.append(finding("DEL004", message, found=row["key"], aspect=aspect, **where))
+                gone = finding("DEL004", message, found=row["key"], aspect=aspect, **where)
+                problems.append(evolve(gone, follows=_why_missing(files, mask, places.get(row["key"], -1))))
             else:
                 reasons = {reason for reason, deletes in mismatches.items() if deletes[number]}
                 problems += _fitting(row, target, files, reasons, where)
             if place not in reported and problems:
                 reported.add(place)
                 yield from problems
+
+
+def _why_missing(files: _Files, mask: Numbers, code: int) -> tuple[str, ...]:
+    """Return the check that names the wrong entry of a file that a snapshot lacks as a live data file."""
+    mine = mask[files.manifest] & (files.code == code)
+    if (mine & files.live & (files.content != FileContent.DATA)).any():
+        return (OTHER_CONTENT,)
+    return (NO_NUMBERS,) if (mine & ~files.live & (files.sequence < 0)).any() else ()
 
 
 def _fitting(

@@ -105,7 +105,7 @@ def targets(context: Context, places: Iterable[EntryPlace]) -> Iterator[Facts]:
     """Yield the data files among some entries, including deleted ones."""
     for place in places:
         entry, path = place.entry, place.data_file.file_path
-        if place.data_file.content is FileContent.DATA:
+        if place.data_file.content is FileContent.DATA or place.contradicts_manifest:
             bucket = text_bucket(path, context.id_buckets)
             row = (path, place.data_file.record_count, entry.status is not EntryStatus.DELETED, _key(context, entry))
             arrays = [pa.array([value], field.type) for value, field in zip(row, TARGETS, strict=True)]

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from conformance.validator.context import Context
+from conformance.validator.contradicted_entries import OTHER_CONTENT
 from conformance.validator.data_file_reader import OpenedFile
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding, from_violation
@@ -15,6 +16,7 @@ from conformance.validator.values import same_type, storage_mismatches
 from spec_ref.avro_mapping.schema import avro_default
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Description, abbreviated_repr
+from spec_ref.core.records import evolve
 from spec_ref.data_types.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
 from spec_ref.encodings.avro.types import FIELD_ID
 from spec_ref.manifests.data_file import DataFile, FileContent
@@ -26,7 +28,6 @@ FILE_PATH, POS, ROW = 2147483546, 2147483545, 2147483544
 def column_findings(context: Context, place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
     """Check that the columns are those of the table, and those that a delete file must have."""
     location = place.data_file.file_path
-    content = place.data_file.content
     seen: set[int] = set()
     for field_id, name, type_ in _flat(opened.struct, ""):
         if field_id in seen:
@@ -42,8 +43,27 @@ def column_findings(context: Context, place: EntryPlace, opened: OpenedFile) -> 
         yield from _column(context, place.data_file, opened, field_id, name, type_)
     for path, stored in _avro_fields(opened.avro_schema, ""):
         yield from _avro_default(context, location, path, stored)
+    follows = (OTHER_CONTENT,) if place.contradicts_manifest else ()
+    for one in _missing_columns(context, place, opened, seen):
+        yield evolve(one, follows=follows)
+
+
+def _missing_columns(context: Context, place: EntryPlace, opened: OpenedFile, seen: set[int]) -> Iterator[Finding]:
+    """Find columns that a file of its content must have."""
+    location, content = place.data_file.file_path, place.data_file.content
     if content is FileContent.POSITION_DELETES:
         fields = {field.id: field for field in opened.struct.fields}
+        if place.data_file.equality_ids and not fields.keys() & {FILE_PATH, POS}:
+            yield finding(
+                "DEL013",
+                "a file that lacks the columns of a position delete file, and has equality_ids, is listed as one",
+                file=place.manifest,
+                path=place.entry_field_path("content"),
+                found=content.name,
+                expected=FileContent.EQUALITY_DELETES.name,
+                aspect="missing-column",
+            )
+            return
         for field_id, wanted in ((FILE_PATH, STRING), (POS, LONG)):
             if field_id not in fields:  # a wrong type is reported with the columns
                 yield finding(

@@ -12,7 +12,8 @@ from conformance.validator.deleted_positions import Origin, fact_origin
 from conformance.validator.finding import Unabbreviated, finding, with_severity
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Violation
-from spec_ref.manifests.data_file import DataFile
+from spec_ref.manifest_lists.manifest_file import ManifestContent
+from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
 
@@ -40,6 +41,13 @@ class EntryPlace:
     @property
     def data_file(self) -> DataFile:
         return self.entry.data_file
+
+    @property
+    def contradicts_manifest(self) -> bool:
+        """Whether a manifest of data files lists a file of deletes, or one of deletes a data file."""
+        listed = self.task.manifest_file
+        is_data = self.data_file.content is FileContent.DATA
+        return listed is not None and is_data != (listed.content is ManifestContent.DATA)
 
     def entry_field_path(self, attribute: str) -> str:
         """Return the path of a field of the entry."""

@@ -11,6 +11,7 @@ from conformance.table_io.encryption import UnsupportedEncryption
 from conformance.table_io.file_access import FileAccessError
 from conformance.validator.check_results import Emitted, Facts, Findings, Miscount, Sums, TableTraits
 from conformance.validator.context import Context, FilesTask, Level
+from conformance.validator.contradicted_entries import PUFFIN_OF_ROWS
 from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.deleted_positions import targets
 from conformance.validator.file_columns import column_findings
@@ -204,7 +205,8 @@ def check_file(
     except FileAccessError as error:
         return [not_read(place, error)], None
     except SpecError as error:
-        return list(damaged_file_findings(place, error.violation)), None
+        follows = (PUFFIN_OF_ROWS,) if data_file.file_format is FileFormat.PUFFIN else ()
+        return [evolve(one, follows=follows) for one in damaged_file_findings(place, error.violation)], None
     writer: str | None = find_probable_writer(WriterMarks(created_by=opened.created_by)) or ""
     found = list(_described(place, opened))
     found += from_violations(opened.unreadable, file=location)

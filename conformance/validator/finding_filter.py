@@ -11,9 +11,9 @@ from typing import Any
 import attrs
 
 from conformance.core.failures import UsageError
-from conformance.rules import find_check, registry, retired_check_ids
+from conformance.rules import find_check, registry, retired_check_ids, with_former_codes
 from conformance.rules.old_messages import check_by_message
-from conformance.validator.one_cause import without_consequences
+from conformance.validator.one_cause import split_consequences
 from conformance.validator.run import TableReport
 from conformance.validator.table_root import normalize_location
 from spec_ref.checks.findings import Finding, Severity
@@ -50,13 +50,13 @@ class FindingFilter:
         accepted: list[Finding] = []
         table = _table(report.location)
         counts: Counter[str] = Counter()
-        selected = without_consequences(filter(self.selects, report.all_findings))
+        selected, consequences = split_consequences(filter(self.selects, report.all_findings))
         for finding in selected:
             counts[finding.check] += finding.count
         for finding in selected:
             known = self.baseline.get((table, finding.check), 0)
             (accepted if counts[finding.check] <= known else reported).append(finding)
-        return attrs.evolve(report, findings=tuple(reported)), tuple(accepted)
+        return attrs.evolve(report, findings=tuple(reported), consequences=consequences), tuple(accepted)
 
     def selects(self, finding: Finding) -> bool:
         """Return whether a finding is selected, and not ignored."""
@@ -86,10 +86,7 @@ def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:
     if not names:
         return False
     check = find_check(finding.violation)
-    codes = (finding.requirement,) if check is None else check.requirements
-    first_half = register()[finding.requirement].split_from
-    if first_half is not None:
-        codes += (first_half,)  # the code that the finding had before, for one more release
+    codes = with_former_codes((finding.requirement,) if check is None else check.requirements)
     return finding.check in names or any(code.startswith(names) for code in codes)
 
 

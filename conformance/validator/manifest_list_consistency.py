@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.validator.context import Context, ManifestTask
+from conformance.validator.contradicted_entries import added_as_existing, corrected, unexpected_snapshot
 from conformance.validator.finding import finding, from_violation
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
@@ -25,7 +26,13 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.manifest import Manifest
-from spec_ref.manifests.manifest_file_checks import ManifestTotals, PartitionValues, is_value, manifest_file_findings
+from spec_ref.manifests.manifest_file_checks import (
+    COMPARED_COUNTS,
+    ManifestTotals,
+    PartitionValues,
+    is_value,
+    manifest_file_findings,
+)
 
 INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
 
@@ -41,17 +48,25 @@ class Listing:
         self.totals = ManifestTotals.for_partition(
             context.partition_type(manifest.spec) if manifest.spec is not None else None
         )
+        self.corrected = ManifestTotals(None)
+        self.causes = frozenset[str]()
 
     def add(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Add a batch; yield the findings about single entries."""
-        for status in EntryStatus:
-            rows = columns.status == status
-            self.totals.files[status] += int(rows.sum())
-            self.totals.add_rows(status, columns.record_count[rows].tolist())
+        right, causes = corrected(columns, self.manifest, self.context.owners)
+        self.causes |= causes
+        for totals, statuses in ((self.totals, columns.status), (self.corrected, right.status)):
+            for status in EntryStatus:
+                rows = statuses == status
+                totals.files[status] += int(rows.sum())
+                totals.add_rows(status, columns.record_count[rows].tolist())
         sequence = columns.sequence_number
         known = columns.live & sequence.valid
         if known.any():
             self.totals.at_least(int(sequence.values[known].min()))
+        known = right.live & sequence.valid
+        if known.any():
+            self.corrected.at_least(int(sequence.values[known].min()))
         for values in self.totals.partition or ():
             _add(values, columns)
         yield from self._snapshots(columns)
@@ -64,12 +79,19 @@ class Listing:
 
     def _snapshots(self, columns: ManifestColumns) -> Iterator[Finding]:
         listed, file = self._listed, self.task.location
-        snapshot, added = columns.snapshot_id, columns.status == EntryStatus.ADDED
+        snapshot, added, owners = columns.snapshot_id, columns.status == EntryStatus.ADDED, self.context.owners
+        for _, path in self._places(columns, added_as_existing(columns, listed, owners)):
+            yield finding(
+                "MAN011",
+                "a file that the snapshot of the manifest added is listed as existing",
+                file=file,
+                path=f"{path}/status",
+                found="EXISTING",
+                expected=f"an added entry of snapshot {listed.added_snapshot_id}",
+                aspect="added-as-existing",
+            )
         if self.task.manifest_file is not None:
-            # The list contradicts itself if another snapshot has the manifest's number (MLS009 or MLS024).
-            owners = self.context.owners.get(listed.sequence_number, ()) if listed.sequence_number else ()
-            known = [listed.added_snapshot_id, *(owners if listed.added_snapshot_id not in owners else ())]
-            for row, path in self._places(columns, added & ~np.isin(snapshot.values, known)):
+            for row, path in self._places(columns, unexpected_snapshot(columns, listed, owners)):
                 yield finding(
                     "MAN016",
                     "the snapshot of an added file differs from that of the manifest",
@@ -229,9 +251,13 @@ class Listing:
         if listed is None:
             return
         file, _, place = self.task.place.rpartition(":/")
+        right = manifest_file_findings(listed, self.manifest, self.length, self.corrected) if self.causes else ()
+        left = {one.path for one in right}
+        compared = {f"/{name}" for name in (*COMPARED_COUNTS, "min_sequence_number")}
         for one in manifest_file_findings(listed, self.manifest, self.length, self.totals):
             problem = attrs.evolve(one.violation, file=file, path=f"/{place}{one.path}")
-            yield evolve(one, violation=problem)
+            causes = self.causes if one.path in compared - left else ()
+            yield evolve(one, violation=problem, follows=tuple(sorted(causes)))
 
 
 def _add(values: PartitionValues, columns: ManifestColumns) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -16,6 +16,7 @@ from conformance.table_io.encryption import UnsupportedEncryption, decrypt_check
 from conformance.table_io.file_access import FileAccessError, read_bytes, split_location
 from conformance.validator.check_results import Emitted, Findings, ManifestSums, Sums
 from conformance.validator.context import Context, ManifestTask
+from conformance.validator.contradicted_entries import CountedEntries, as_written, corrected
 from conformance.validator.finding import finding, from_violations, with_severity
 from conformance.validator.fingerprints import WriterMarks, find_probable_writer
 from conformance.validator.manifest_facts import entry_facts
@@ -73,9 +74,17 @@ def open_manifest(context: Context, task: ManifestTask) -> LoadedManifest | Find
         )
     try:
         manifest = read_manifest(data, manifest_file=task.manifest_file, specs=context.specs, file=task.location)
+        own = manifest.header.spec_id
+        if own is not None and own in context.specs:  # entries have its fields, whatever the list says (MAN003)
+            manifest.spec = context.specs[own]
         return LoadedManifest(data, manifest, length)
     except SpecError as error:
         return with_severity(attrs.evolve(error.violation, file=task.location))
+
+
+def _is_of_list(refusal: Finding, task: ManifestTask) -> bool:
+    """Return whether a manifest was refused for what its list says, which is a finding of the list."""
+    return task.manifest_file is not None and refusal.check == "manifest-file-partition-spec-id-unknown-spec"
 
 
 def _manifest_bytes(context: Context, task: ManifestTask) -> bytes:
@@ -102,7 +111,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     tally = Tally()
     opened = open_manifest(context, task)
     if isinstance(opened, Finding):
-        yield Findings((opened,) if task.checked else ())
+        yield Findings((opened,) if task.checked and not _is_of_list(opened, task) else ())
         return
     data, length = opened.data, opened.length
     manifest = _with_listing(opened.manifest, task, length)
@@ -111,7 +120,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
         tally.add(_header_findings(context, task, data, manifest))
         tally.add(_promoted_sources(context, task, manifest))
     listing = Listing(context, manifest, length, task)
-    sums = _Summing(task.number)
+    sums = _Summing(task.number, manifest, context.owners)
     entry_context = EntryContext(manifest.format_version, manifest.content)
     content = manifest.header.content
     other = task.manifest_file is not None and content is not None and content is not task.manifest_file.content
@@ -138,7 +147,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     if writer is not None:
         tally = Tally(evolve(one, writer=writer) for one in tally.findings())
     yield Findings(tally.findings() if task.checked else ())
-    yield attrs.evolve(sums.made(manifest, writer), whole=whole)
+    yield attrs.evolve(sums.made(writer), whole=whole)
 
 
 def probable_writer(context: Context, manifest: Manifest) -> str | None:
@@ -248,23 +257,23 @@ def _never_written(
 class _Summing:
     """Adds up the counts of a manifest over its batches."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, manifest: Manifest, owners: Mapping[int, Sequence[int]]) -> None:
         self.number = number
+        self.manifest = manifest
+        self.owners = owners
         self.entries = 0
-        self.live = Sums()
-        self.added: dict[int, Sums] = {}
-        self.deleted: dict[int, Sums] = {}
+        self.written = _Counts()
+        self.corrected = _Counts()
+        self.causes: frozenset[str] = frozenset()
         self.features: set[str] = set()
 
     def add(self, columns: ManifestColumns) -> None:
         self.entries += len(columns)
-        self.live = self.live.add(_sums(columns, columns.live))
-        snapshot = columns.snapshot_id
-        for status, sums in ((EntryStatus.ADDED, self.added), (EntryStatus.DELETED, self.deleted)):
-            rows = columns.status == status
-            for snapshot_id in np.unique(snapshot.values[rows & snapshot.valid]).tolist():
-                of_snapshot = _sums(columns, rows & snapshot.valid & (snapshot.values == snapshot_id))
-                sums[snapshot_id] = sums.get(snapshot_id, Sums()).add(of_snapshot)
+        right, causes = corrected(columns, self.manifest, self.owners)
+        counts = _Counts.of_entries(columns, as_written(columns))
+        self.written = self.written.add(counts)
+        self.corrected = self.corrected.add(_Counts.of_entries(columns, right) if causes else counts)
+        self.causes |= causes
         formats = columns.formats
         vectors = columns.content_offset.valid
         for content, name in _CONTENT_FEATURES.items():
@@ -274,10 +283,37 @@ class _Summing:
             self.features.add("deletion-vectors")
         self.features |= {f"{name.lower()}-files" for name in set(formats) if isinstance(name, str)}
 
-    def made(self, manifest: Manifest, writer: str | None) -> ManifestSums:
+    def made(self, writer: str | None) -> ManifestSums:
         writers = frozenset([writer]) if writer else frozenset[str]()
-        features = frozenset(self.features)
-        return ManifestSums(self.number, self.entries, self.live, self.added, self.deleted, features, writers)
+        features, counts, right = frozenset(self.features), self.written, self.corrected
+        made = ManifestSums(self.number, self.entries, counts.live, counts.added, counts.deleted, features, writers)
+        if not self.causes:
+            return made
+        other = attrs.evolve(made, live=right.live, added=right.added, deleted=right.deleted)
+        return attrs.evolve(made, corrected=other, causes=self.causes)
+
+
+@attrs.frozen
+class _Counts:
+    """The counts of entries: of live files, and of those that each snapshot added and deleted."""
+
+    live: Sums = attrs.field(factory=Sums)
+    added: Mapping[int, Sums] = attrs.field(factory=dict)
+    deleted: Mapping[int, Sums] = attrs.field(factory=dict)
+
+    @staticmethod
+    def of_entries(columns: ManifestColumns, entries: CountedEntries) -> _Counts:
+        found: list[dict[int, Sums]] = []
+        for status in (EntryStatus.ADDED, EntryStatus.DELETED):
+            rows = (entries.status == status) & entries.snapshot_known
+            ids = np.unique(entries.snapshot[rows]).tolist()
+            found.append({one: _sums(columns, entries, rows & (entries.snapshot == one)) for one in ids})
+        return _Counts(_sums(columns, entries, entries.live), *found)
+
+    def add(self, other: _Counts) -> _Counts:
+        both = ((self.added, other.added), (self.deleted, other.deleted))
+        merged = ({one: a.get(one, Sums()).add(b.get(one, Sums())) for one in {*a, *b}} for a, b in both)
+        return _Counts(self.live.add(other.live), *merged)
 
 
 _CONTENT_FEATURES = {
@@ -286,11 +322,11 @@ _CONTENT_FEATURES = {
 }
 
 
-def _sums(columns: ManifestColumns, rows: npt.NDArray[np.bool_]) -> Sums:
+def _sums(columns: ManifestColumns, entries: CountedEntries, rows: npt.NDArray[np.bool_]) -> Sums:
     if not rows.any():
         return Sums()
     records = columns.record_count
-    content = columns.content
+    content = entries.content
     vectors = columns.content_offset.valid & (content == FileContent.POSITION_DELETES)
     sizes = np.where(vectors, columns.content_size_in_bytes.values, columns.file_size_in_bytes)
     data = rows & (content == FileContent.DATA)

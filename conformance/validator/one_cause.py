@@ -11,11 +11,20 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from spec_ref.checks.findings import Finding, Severity
+from conformance.validator.contradicted_entries import (
+    ADDED_AS_EXISTING,
+    NO_EQUALITY_IDS,
+    NO_NUMBERS,
+    NO_POSITIONS,
+    OTHER_ADDER,
+    OTHER_CONTENT,
+    PUFFIN_OF_ROWS,
+)
+from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.core.errors import Violation
 from spec_ref.core.records import evolve
 
-Near: TypeAlias = Literal["place", "entry", "column", "table"]
+Near: TypeAlias = Literal["place", "entry", "column", "snapshot", "value", "table"]
 
 
 @attrs.frozen
@@ -30,7 +39,7 @@ class Consequence:
 
     near: Near
     """How near they are: at the same place, in the same entry of a list or manifest, at the same column of an entry's
-    metrics, or anywhere in the table."""
+    metrics, in the same snapshot of the metadata, with the same wrong value, or anywhere in the table."""
 
 
 _SEQUENCE = (
@@ -64,6 +73,12 @@ CONSEQUENCES = (
     # Entries inherit the sequence number, and the least number is one of theirs.
     Consequence(_SEQUENCE, (f"{_LEAST}-mismatch", f"{_LEAST}-too-high", f"{_LEAST}-below-least"), "entry"),
     Consequence((f"{_LEAST}-too-high",), (f"{_LEAST}-mismatch",), "place"),
+    Consequence(
+        ("manifest-file-partition-spec-id-unknown-spec",), ("manifest-file-partition-spec-id-changed",), "place"
+    ),
+    # A list with the spec of other manifests contradicts the older lists, and has more or fewer fields.
+    Consequence(("manifest-one-spec",), ("manifest-file-partition-spec-id-changed",), "place"),
+    Consequence(("manifest-one-spec",), ("manifest-file-partitions-count",), "entry"),
     # A bound that excludes a value may be beyond the other bound.
     Consequence(("data-file-lower-bounds-exceeded",), ("data-file-lower-bounds-crossed",), "place"),
     Consequence(("data-file-upper-bounds-exceeded",), ("data-file-lower-bounds-crossed",), "column"),
@@ -72,7 +87,24 @@ CONSEQUENCES = (
     Consequence(("metadata-next-row-id-exceeded-by-file",), ("snapshot-added-rows-exceeded-by-file",), "place"),
     Consequence(("manifest-entry-added",), ("manifest-entry-status-added-as-existing",), "entry"),
     Consequence(("manifest-entry-added",), ("snapshot-added-rows-exceeded-by-file",), "entry"),
+    # An added entry has no numbers, and the file of another status is in an older snapshot.
+    Consequence((ADDED_AS_EXISTING,), (NO_NUMBERS,), "entry"),
+    Consequence((NO_NUMBERS,), ("manifest-entry-deleted-unknown-file",), "entry"),
+    # An entry of one content has no fields of the other.
+    Consequence((OTHER_CONTENT,), (NO_EQUALITY_IDS,), "entry"),
+    Consequence(
+        (OTHER_CONTENT, NO_EQUALITY_IDS, NO_POSITIONS),
+        ("data-file-equality-ids-of-other-files", "sort-order-id-only-data-equality", PUFFIN_OF_ROWS),
+        "entry",
+    ),
     # Ids of the metadata that name nothing differ from all others.
+    Consequence(
+        ("metadata-current-snapshot-id-unknown",),
+        ("metadata-refs-unknown-snapshot", "metadata-snapshot-log-unknown-snapshot"),
+        "value",
+    ),
+    Consequence(("metadata-refs-unknown-snapshot", OTHER_ADDER), ("metadata-snapshot-log-unknown-snapshot",), "value"),
+    Consequence(("snapshot-parent-snapshot-id-cycle",), ("snapshot-sequence-number-not-increasing",), "snapshot"),
     Consequence(("metadata-refs-unknown-snapshot",), ("metadata-current-snapshot-id-main-differs",), "place"),
     Consequence(("metadata-snapshot-log-unknown-snapshot",), ("metadata-snapshot-log-wrong-end",), "place"),
     Consequence(
@@ -94,6 +126,8 @@ _KEYS: Mapping[Near, Callable[[Violation], Hashable]] = {
     "place": lambda place: (place.file, place.path),
     "entry": lambda place: (place.file, *place.path.split("/", 2)[:2]),
     "column": _column,
+    "snapshot": lambda place: (place.file, *place.path.split("/", 3)[:3]),
+    "value": lambda place: place.found,
     "table": lambda _: (),
 }
 
@@ -104,17 +138,40 @@ def without_consequences(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     A finding is left out only for a cause that is as severe, so that the exit status stays as it is.
 
     Args:
-        findings: the findings of a table, one for each check, with examples of their places.
+        findings: the findings of a table, one for each cause, with examples of their places.
 
     Returns:
         The others, in the same order.
     """
+    return split_consequences(findings)[0]
+
+
+def split_consequences(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Split findings into those that name what is wrong, and those, or the places of them, that follow from these.
+
+    Args:
+        findings: the findings of a table, one for each cause, with examples of their places.
+
+    Returns:
+        Both, each in the same order.
+    """
     found = tuple(findings)
-    return tuple(left for one in found for left in _left(one, found))
+    known = {one.check for one in found}
+    causes = [one for one in found if not one.follows or not known.issuperset(one.follows)]
+    following = [one for one in found if one.follows and known.issuperset(one.follows)]
+    if any(one.follows for one in causes):  # the check that names the cause is not selected
+        causes = list(Tally(evolve(one, follows=()) for one in causes).findings())
+    named: list[Finding] = []
+    for one in causes:
+        places, count = _left(one, found)
+        named.extend(_at(one, places, count))
+        left = tuple(place for place in one.places if place not in places)
+        following.extend(_at(one, left, one.count - count))
+    return tuple(named), Tally(evolve(one, follows=()) for one in following).findings()
 
 
-def _left(finding: Finding, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the finding with the places that do not follow from others; nothing if there are none."""
+def _left(finding: Finding, findings: Iterable[Finding]) -> tuple[tuple[Violation, ...], int]:
+    """Return the places of a finding that do not follow from others, and their number."""
     places, several = finding.places, finding.count
     for row in CONSEQUENCES:
         if finding.check not in row.checks:
@@ -125,7 +182,7 @@ def _left(finding: Finding, findings: Iterable[Finding]) -> Iterator[Finding]:
         rest = tuple(place for place in places if key(place) not in near)
         if several == len(places) or (not rest and sum(one.count for one in causes) >= several):
             places, several = rest, len(rest)
-    yield from _at(finding, places, several)
+    return places, several
 
 
 def _at(finding: Finding, places: tuple[Violation, ...], count: int) -> Iterator[Finding]:

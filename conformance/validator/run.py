@@ -113,6 +113,9 @@ class TableReport:
     all_findings: tuple[Finding, ...]
     """Those that only follow from another one as well: they count if the other one is not selected."""
 
+    consequences: tuple[Finding, ...] = attrs.field(default=(), kw_only=True)
+    """Those that only follow from findings, once these are selected."""
+
     format_version: int | None = None
     snapshots: tuple[int, ...] = ()
     """The ids of the snapshots that were checked."""

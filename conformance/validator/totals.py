@@ -10,6 +10,7 @@ from conformance.validator.context import Context, Members
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Description
+from spec_ref.core.records import evolve
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.snapshots.summary import SnapshotOperation
 
@@ -114,6 +115,20 @@ def _replaced(
 
 
 def _snapshot_totals(
+    context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums], miscounted: list[Miscount]
+) -> Iterator[Finding]:
+    """Compare a summary with the manifests; what is right if contradicted entries are corrected follows from these."""
+    found = _mismatches(context, snapshot, path, manifests, miscounted)
+    causes = frozenset[str]().union(*(manifest.causes for manifest in manifests))
+    if causes:
+        right = [manifest.corrected or manifest for manifest in manifests]
+        left = {(one.check, one.path) for one in _mismatches(context, snapshot, path, right, miscounted)}
+        follows = tuple(sorted(causes))
+        found = (one if (one.check, one.path) in left else evolve(one, follows=follows) for one in found)
+    yield from found
+
+
+def _mismatches(
     context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums], miscounted: list[Miscount]
 ) -> Iterator[Finding]:
     live, added, deleted = Sums(), Sums(), Sums()

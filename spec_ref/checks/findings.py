@@ -60,6 +60,9 @@ class Finding:
     advice: str | None = None
     """What to do about it."""
 
+    follows: tuple[str, ...] = ()
+    """The checks that name what is wrong, if this only follows from their findings: reported where these are not."""
+
     @property
     def requirement(self) -> str:
         """The code of the broken requirement."""
@@ -76,9 +79,9 @@ class Finding:
         return self.violation.path
 
     @property
-    def cause(self) -> tuple[str, str, str, str]:
-        """The identity of the cause: severity, requirement, aspect and writer."""
-        return self.severity.value, self.requirement, self.violation.aspect, self.writer or ""
+    def cause(self) -> tuple[str, ...]:
+        """The identity of the cause: severity, requirement, aspect and writer, and the checks that it follows from."""
+        return self.severity.value, self.requirement, self.violation.aspect, self.writer or "", *self.follows
 
     @property
     def places(self) -> tuple[Violation, ...]:
@@ -93,7 +96,7 @@ class Tally:
     """Findings added up by cause. The result depends neither on the order nor on the grouping of the added findings."""
 
     def __init__(self, findings: Iterable[Finding] = ()) -> None:
-        self._causes: dict[tuple[str, str, str, str], tuple[Finding, int, list[Violation]]] = {}
+        self._causes: dict[tuple[str, ...], tuple[Finding, int, list[Violation]]] = {}
         self.add(findings)
 
     def add(self, findings: Iterable[Finding]) -> Tally:

@@ -28,6 +28,8 @@ _COMPARED = (
     ("existing_rows_count", "MLS014", EntryStatus.EXISTING),
     ("deleted_rows_count", "MLS015", EntryStatus.DELETED),
 )
+COMPARED_COUNTS = tuple(name for name, _, _ in _COMPARED)
+"""The counts of a manifest that its entry in the list repeats."""
 
 
 def violation_at(

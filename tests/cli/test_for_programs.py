@@ -99,6 +99,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
             lambda found: len(found) > 700 and {"id", "level", "severity"} <= set(found[0]),
         ),
         (("list", "checks", "--level", "diff", "--requirement", "snp"), 0, lambda found: len(found) == 2),
+        (
+            ("list", "checks", "--requirement", "snp013"),
+            0,
+            lambda found: {"SNP013", "SNP018"} <= {one["requirements"][0] for one in found},
+        ),
         (("list", "requirements"), 0, lambda found: len(found) > 600),
         (("list", "vectors", "--vectors", "mini vectors"), 0, lambda found: len(found) == 10),
         (("check", "vectors", "mini vectors"), 1, lambda found: found[0]["line"] == 1),

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from conformance.core.colours import plain
+from conformance.reports.validation import ValidationResult, as_text, table_json
 from conformance.rules import registry
 from conformance.validator.context import Level
 from conformance.validator.finding_filter import finding_filter
@@ -16,7 +18,7 @@ from conformance.validator.run import Snapshots
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.core.errors import Violation
-from tools.grid.workbench import Workbench
+from tools.grid.workbench import Manifest, Workbench
 
 DATA, DELETES = "types-v2-parquet", "position-deletes-parquet"
 EQUALITY, VECTORS = "equality-deletes-parquet", "deletion-vectors-parquet"
@@ -147,9 +149,119 @@ def _end_of_the_log(bench: Workbench) -> None:
     bench.metadata["snapshot-log"][-1]["snapshot-id"] ^= 1
 
 
+@flip("manifest-file-partition-spec-id-unknown-spec")
+def _unknown_spec(bench: Workbench) -> None:
+    _older(bench)["partition_spec_id"] = 77
+
+
+@flip("snapshot-parent-snapshot-id-cycle")
+def _later_parent(bench: Workbench) -> None:
+    first, second = bench.metadata["snapshots"]
+    first["parent-snapshot-id"] = second["snapshot-id"]
+
+
+@flip("metadata-current-snapshot-id-unknown")
+def _id_of_the_current_snapshot(bench: Workbench) -> None:
+    bench.metadata["snapshots"][-1]["snapshot-id"] ^= 1
+
+
+@flip("manifest-file-added-snapshot-id-of-another-sequence-number")
+def _id_of_an_older_snapshot(bench: Workbench) -> None:
+    bench.metadata["snapshots"][0]["snapshot-id"] ^= 1
+
+
 @flip("metadata-last-column-id-exceeded-by-field")
 def _last_column_id(bench: Workbench) -> None:
     bench.metadata["last-column-id"] -= 1
+
+
+ADDED_AS_EXISTING, NO_NUMBERS = "manifest-entry-status-added-as-existing", "manifest-entry-explicit-numbers"
+CONTENT, NO_EQUALITY_IDS = "manifest-one-content", "data-file-equality-ids-missing"
+NO_POSITIONS = "position-delete-columns-missing-column"
+
+
+@pytest.mark.parametrize(
+    ("table", "part", "field", "value", "check"),
+    [
+        (DATA, "data", "status", 0, ADDED_AS_EXISTING),
+        (DATA, "data", "status", 2, NO_NUMBERS),
+        (DATA, "data", "snapshot_id", 12345, "manifest-entry-added"),
+        (DATA, "data", "content", 1, CONTENT),
+        (DATA, "data", "content", 2, CONTENT),
+        ("types-v1-parquet", "data", "status", 0, ADDED_AS_EXISTING),
+        (DELETES, "last", "content", 1, CONTENT),
+        (DELETES, "deletes", "content", 0, CONTENT),
+        (DELETES, "deletes", "content", 2, NO_EQUALITY_IDS),
+        (EQUALITY, "deletes", "content", 0, CONTENT),
+        (EQUALITY, "deletes", "content", 1, NO_POSITIONS),
+        (VECTORS, "data", "status", 0, ADDED_AS_EXISTING),
+        (VECTORS, "older", "status", 2, NO_NUMBERS),
+        (VECTORS, "older", "content", 1, CONTENT),
+        (VECTORS, "deletes", "content", 0, CONTENT),
+        (VECTORS, "deletes", "content", 2, NO_EQUALITY_IDS),
+    ],
+)
+def test_a_wrong_fact_of_an_entry_is_one_finding(
+    table: str, part: str, field: str, value: int, check: str, tmp_path: Path
+) -> None:
+    materialize([table])
+    bench = Workbench(table, tmp_path)
+    data = [one for one in bench.manifests if not one.listed.get("content")]
+    manifest = {"data": data[0], "older": data[1], "last": data[-1], "deletes": bench.manifests[-1]}[part]
+    entry = manifest.records[0]
+    (entry["data_file"] if field == "content" else entry)[field] = value
+    _pinned(manifest)
+    report = bench.validate(Level.ROWS, Snapshots("all"))
+    assert {one.check for one in report.findings if one.severity is not Severity.TOLERATED} == {check}
+    assert len({one.check for one in report.all_findings if one.severity is not Severity.TOLERATED}) > 1
+
+
+WRONG_AS_WELL: dict[str, Callable[[Workbench], None]] = {
+    "manifest-file-added-files-count-mismatch": lambda bench: _add(bench.data.listed, "added_files_count", 5),
+    "manifest-file-existing-rows-count-mismatch": lambda bench: _add(bench.data.listed, "existing_rows_count", 5),
+    "summary-metrics-mismatch": lambda bench: bench.snapshot["summary"].update({"total-records": "4711"}),
+    "snapshot-operation-delete": lambda bench: bench.snapshot["summary"].update({"operation": "delete"}),
+}
+
+
+def _add(record: dict[str, Any], name: str, number: int) -> None:
+    record[name] += number
+
+
+@pytest.mark.parametrize("also", sorted(WRONG_AS_WELL))
+@pytest.mark.parametrize(
+    ("field", "value", "check"),
+    [("status", 0, ADDED_AS_EXISTING), ("status", 2, NO_NUMBERS), ("snapshot_id", 12345, "manifest-entry-added")],
+)
+def test_a_second_fact_that_is_wrong_as_well_is_a_second_finding(
+    field: str, value: int, check: str, also: str, tmp_path: Path
+) -> None:
+    bench = Workbench(DATA, tmp_path)
+    bench.entry[field] = value
+    WRONG_AS_WELL[also](bench)
+    _pinned(bench.data)
+    assert checks(bench) == {check, also}
+
+
+def test_what_follows_is_counted_apart_and_shown_when_asked(tmp_path: Path) -> None:
+    bench = Workbench(DATA, tmp_path)
+    bench.entry["status"] = 0
+    _pinned(bench.data)
+    report = bench.validate(Level.ROWS, Snapshots("all"))
+    remaining, _ = finding_filter((), (), "error", None).apply(report)
+    count = "manifest-file-added-files-count-mismatch"
+    assert count in {one.check for one in remaining.consequences}
+    assert count not in {one.check for one in remaining.findings}
+    outcome = ValidationResult("t", remaining)
+    brief, full = ("\n".join(as_text([outcome], plain, verbose=verbose)) for verbose in (False, True))
+    assert f"{len(remaining.consequences)} findings that follow from the above (-v shows them)" in brief
+    assert "MLS010" in full
+    assert "MLS010" not in brief
+    assert count in {one["check"] for one in table_json(outcome)["consequences"]}
+    ignoring, _ = finding_filter((), (ADDED_AS_EXISTING,), "error", None).apply(report)
+    assert {count, "summary-metrics-mismatch", NO_NUMBERS} <= {one.check for one in ignoring.findings}
+    every = [one.check for one in ignoring.findings]
+    assert len(every) == len(set(every))
 
 
 @pytest.mark.parametrize("name", sorted(FLIPS))
@@ -165,49 +277,45 @@ def checks(bench: Workbench) -> set[str]:
     return {one.check for one in found if one.severity in (Severity.ERROR, Severity.WARNING)}
 
 
-def _pinned(bench: Workbench) -> None:
+def _pinned(manifest: Manifest) -> None:
     """Let the list keep the counts that were right before."""
-    bench.data.pinned = True
-    bench.data.listed["manifest_length"] = len(bench.data.content())
-
-
-def of_entry(bench: Workbench) -> set[str]:
-    return checks(bench) - {"files-immutable-changed"}  # the manifest is written anew, and an older list has it too
+    manifest.pinned = True
+    manifest.listed["manifest_length"] = len(manifest.content())
 
 
 def test_a_list_with_the_rows_of_the_file_is_right_where_the_entry_is_wrong(tmp_path: Path) -> None:
     bench = Workbench(DATA, tmp_path)
     bench.file["record_count"] += 1
-    _pinned(bench)
-    assert of_entry(bench) == {"data-file-record-count-mismatch"}
+    _pinned(bench.data)
+    assert checks(bench) == {"data-file-record-count-mismatch"}
 
 
 def test_a_list_that_is_wrong_as_well_is_a_finding(tmp_path: Path) -> None:
     bench = Workbench(DATA, tmp_path)
     bench.file["record_count"] += 1
     bench.data.listed["added_rows_count"] += 5
-    _pinned(bench)
-    assert of_entry(bench) == {"data-file-record-count-mismatch", "manifest-file-added-rows-count-mismatch"}
+    _pinned(bench.data)
+    assert checks(bench) == {"data-file-record-count-mismatch", "manifest-file-added-rows-count-mismatch"}
 
 
 def test_a_wrong_size_of_an_entry_is_one_finding(tmp_path: Path) -> None:
     bench = Workbench(DATA, tmp_path)
     bench.file["file_size_in_bytes"] += 1
-    assert of_entry(bench) == {"data-file-file-size-in-bytes-mismatch"}
+    assert checks(bench) == {"data-file-file-size-in-bytes-mismatch"}
 
 
 def test_a_bound_beyond_a_value_and_the_other_bound_is_one_finding(tmp_path: Path) -> None:
     bench = Workbench(DATA, tmp_path)
     (bound,) = [one for one in bench.file["lower_bounds"] if one["key"] == 1]
     bound["value"] = b"\xff\xff\xff\x7f"
-    assert of_entry(bench) == {"data-file-lower-bounds-exceeded"}
+    assert checks(bench) == {"data-file-lower-bounds-exceeded"}
 
 
 def test_an_entry_of_a_third_snapshot_is_a_finding_beside_a_list_that_contradicts_itself(tmp_path: Path) -> None:
     bench = Workbench(DATA, tmp_path)
     bench.entry["snapshot_id"] = 12345
     bench.data.listed["added_snapshot_id"] ^= 1
-    assert {"manifest-entry-added", "manifest-file-added-snapshot-id-of-another-sequence-number"} <= of_entry(bench)
+    assert {"manifest-entry-added", "manifest-file-added-snapshot-id-of-another-sequence-number"} <= checks(bench)
 
 
 def test_a_vector_is_not_left_behind_where_a_manifest_cannot_be_read(tmp_path: Path) -> None:
@@ -215,6 +323,22 @@ def test_a_vector_is_not_left_behind_where_a_manifest_cannot_be_read(tmp_path: P
     bench = Workbench(VECTORS, tmp_path)
     bench.replaced[bench.data.path] = None
     assert not [one for one in checks(bench) if one.startswith("removed-file")]
+
+
+def test_the_spec_of_other_manifests_in_a_list_is_one_finding(tmp_path: Path) -> None:
+    table = "partition-evolution-v2"
+    materialize([table])
+    for number, other in ((0, 4), (1, 5), (3, 2), (4, 3)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        bench = Workbench(table, folder)
+        bench.manifest_list.records[number]["partition_spec_id"] = other
+        assert checks(bench) == {"manifest-one-spec"}
+
+
+def test_no_check_is_a_cause_of_itself() -> None:
+    for row in CONSEQUENCES:
+        assert not {*row.causes} & {*row.checks}, row
 
 
 def test_rows_name_checks_and_no_cause_is_milder() -> None:
@@ -247,7 +371,7 @@ def test_a_milder_cause_and_places_elsewhere_leave_a_finding_as_it_is() -> None:
 def test_a_finding_whose_cause_is_not_selected_is_reported(chosen: str, tmp_path: Path) -> None:
     cause, consequence = "manifest-file-min-sequence-number-too-high", "manifest-file-min-sequence-number-mismatch"
     bench = Workbench(DATA, tmp_path)
-    _pinned(bench)
+    _pinned(bench.data)
     bench.data.listed["min_sequence_number"] += 1
     report = bench.validate(Level.MANIFESTS, Snapshots("all"))
     select, ignore = ((consequence,), ()) if chosen == "select" else ((), (cause,))

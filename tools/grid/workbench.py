@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,6 +24,7 @@ from conformance.validator.run import CURRENT, Snapshots, TableReport, validate
 from conformance.vectors.golden_places import PLACE
 
 _STATUSES = ("existing", "added", "deleted")
+_SYNC_MARKER = bytes(16)
 
 
 class AvroFile:
@@ -36,10 +37,19 @@ class AvroFile:
             self.metadata = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
             self.schema: dict[str, Any] = json.loads(reader.metadata["avro.schema"])
             self.records: list[dict[str, Any]] = list(cast(Iterable[dict[str, Any]], reader))
+        self._unchanged = self.encoded()
 
     def content(self) -> bytes:
+        """Return the file; that of the table as long as nothing is changed."""
+        encoded = self.encoded()
+        return Path(self.path).read_bytes() if encoded == self._unchanged else encoded
+
+    def encoded(self) -> bytes:
+        """Write the file again."""
         out = io.BytesIO()
-        fastavro.writer(out, self.schema, self.records, metadata=self.metadata, codec="deflate")
+        fastavro.writer(
+            out, self.schema, self.records, metadata=self.metadata, codec="deflate", sync_marker=_SYNC_MARKER
+        )
         return out.getvalue()
 
     def field(self, *names: str) -> dict[str, Any]:
@@ -234,6 +244,7 @@ class Workbench:
                     manifest.counts()
         if self._list is not None:
             files.setdefault(self._list.path, self._list.content())
+            files |= self._older_lists(files)
         files[self.metadata_path] = (
             json.dumps(self.metadata).encode() if self.raw_metadata is None else self.raw_metadata
         )
@@ -244,6 +255,20 @@ class Workbench:
                 place.write_bytes(stored)
             moved[path] = str(place)
         return moved
+
+    def _older_lists(self, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        """Write the lists of the other snapshots with the lengths of the changed manifests."""
+        changed: dict[str, bytes | None] = {}
+        for snapshot in self.metadata["snapshots"]:
+            path = local(snapshot.get("manifest-list", ""))
+            if path in files or not Path(path).is_file():
+                continue
+            listed = AvroFile(path)
+            for record in listed.records:
+                content = files.get(local(record["manifest_path"]))
+                record["manifest_length"] = record["manifest_length"] if content is None else len(content)
+            changed[path] = listed.content()
+        return changed
 
     def relocate(self) -> str:
         """Write the changed files so that the table can be read from its new location; return that of its metadata."""
