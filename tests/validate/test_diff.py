@@ -463,8 +463,8 @@ def _gone(bench: Workbench) -> None:
 def _written_anew(bench: Workbench) -> None:
     """A manifest that the version before lists too, with the same entries in other bytes."""
     shared = next(one for one in bench.manifests if one.listed["content"] == 1)
-    bench.replaced[shared.path] = shared.content()
-    assert len(shared.content()) != shared.listed["manifest_length"]
+    bench.replaced[shared.path] = shared.encoded()
+    assert len(shared.encoded()) != shared.listed["manifest_length"]
 
 
 FILES: dict[str, tuple[str, Callable[[Workbench], object]]] = {

@@ -220,7 +220,6 @@ WRONG_AS_WELL: dict[str, Callable[[Workbench], None]] = {
     "manifest-file-added-files-count-mismatch": lambda bench: _add(bench.data.listed, "added_files_count", 5),
     "manifest-file-existing-rows-count-mismatch": lambda bench: _add(bench.data.listed, "existing_rows_count", 5),
     "summary-metrics-mismatch": lambda bench: bench.snapshot["summary"].update({"total-records": "4711"}),
-    "snapshot-operation-delete": lambda bench: bench.snapshot["summary"].update({"operation": "delete"}),
 }
 
 
