@@ -257,7 +257,7 @@ class Workbench:
         return moved
 
     def _older_lists(self, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-        """Write the lists of the other snapshots with the lengths of the changed manifests."""
+        """Write the lists of the other snapshots with the lengths of the changed manifests, except replaced ones."""
         changed: dict[str, bytes | None] = {}
         for snapshot in self.metadata["snapshots"]:
             path = local(snapshot.get("manifest-list", ""))
@@ -265,7 +265,8 @@ class Workbench:
                 continue
             listed = AvroFile(path)
             for record in listed.records:
-                content = files.get(local(record["manifest_path"]))
+                manifest = local(record["manifest_path"])
+                content = None if manifest in self.replaced else files.get(manifest)
                 record["manifest_length"] = record["manifest_length"] if content is None else len(content)
             changed[path] = listed.content()
         return changed
