@@ -13,6 +13,16 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from conformance.validator.entry_causes import (
+    ADDED_AS_EXISTING,
+    NO_EQUALITY_IDS,
+    NO_NUMBERS,
+    NO_POSITIONS,
+    OLDER_NUMBER,
+    OTHER_ADDER,
+    OTHER_CONTENT,
+    OTHER_SNAPSHOT,
+)
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.versions import SEQUENCE_NUMBERS
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
@@ -22,16 +32,6 @@ from spec_ref.manifests.manifest import Manifest
 
 Numbers = npt.NDArray[Any]
 Rows = npt.NDArray[np.bool_]
-
-ADDED_AS_EXISTING = "manifest-entry-status-added-as-existing"
-NO_NUMBERS = "manifest-entry-explicit-numbers"
-OLDER_NUMBER = "manifest-entry-file-sequence-number-mismatch"
-OTHER_SNAPSHOT = "manifest-entry-added"
-OTHER_CONTENT = "manifest-one-content"
-NO_EQUALITY_IDS = "data-file-equality-ids-missing"
-NO_POSITIONS = "position-delete-columns-missing-column"
-OTHER_ADDER = "manifest-file-added-snapshot-id-of-another-sequence-number"
-PUFFIN_OF_ROWS = "data-file-file-format-puffin-without-vector"
 
 
 @attrs.frozen(eq=False)

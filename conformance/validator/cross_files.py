@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, Members
-from conformance.validator.contradicted_entries import NO_NUMBERS, OTHER_ADDER, OTHER_CONTENT
+from conformance.validator.entry_causes import NO_NUMBERS, OTHER_ADDER, OTHER_CONTENT
 from conformance.validator.finding import finding
 from conformance.validator.manifest_facts import FILES, REFERENCES, ROW_IDS, row_bucket_size
 from conformance.validator.partition_statistics import PARTITIONS, STATISTICS

@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 
 from conformance.validator.context import Context
-from conformance.validator.contradicted_entries import OTHER_CONTENT
 from conformance.validator.data_file_reader import OpenedFile
+from conformance.validator.entry_causes import OTHER_CONTENT
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding, from_violation
 from conformance.validator.values import same_type, storage_mismatches

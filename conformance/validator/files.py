@@ -11,9 +11,9 @@ from conformance.table_io.encryption import UnsupportedEncryption
 from conformance.table_io.file_access import FileAccessError
 from conformance.validator.check_results import Emitted, Facts, Findings, Miscount, Sums, TableTraits
 from conformance.validator.context import Context, FilesTask, Level
-from conformance.validator.contradicted_entries import PUFFIN_OF_ROWS
 from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.deleted_positions import targets
+from conformance.validator.entry_causes import PUFFIN_OF_ROWS
 from conformance.validator.file_columns import column_findings
 from conformance.validator.file_places import (
     EntryPlace,

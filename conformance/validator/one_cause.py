@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from conformance.validator.contradicted_entries import (
+from conformance.validator.entry_causes import (
     ADDED_AS_EXISTING,
     NO_EQUALITY_IDS,
     NO_NUMBERS,

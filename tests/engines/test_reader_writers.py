@@ -26,11 +26,15 @@ TABLES = [
 ]
 
 
+WITHOUT_TABLES = {("trino", "476")}
+"""Releases whose tables are not kept: 476 writes what 483 writes by the same statements, in v2 only."""
+
+
 def test_every_engine_that_writes_is_there() -> None:
     writers = [engine for engine in catalog().engines if (engine.folder / "golden_writer.py").is_file()]
     assert {(index["engine"], index["version"]) for _, index in indexes()} == {
         (engine.name, engine.version) for engine in writers
-    }
+    } - WITHOUT_TABLES
 
 
 def test_what_is_generated_is_what_the_tables_give() -> None:
