@@ -21,6 +21,9 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 HALF_BITS = 64
 HALF_BYTES = 8
 LIMB_BITS = 32
+MAX_INT64_DIGITS = 18
+"""Every value of so many digits fits in 64 bits."""
+
 _LIMB_MASK = np.int64((1 << LIMB_BITS) - 1)
 _HALF_MASK = (1 << HALF_BITS) - 1
 _SIGN_SHIFT = np.int64(HALF_BITS - 1)
@@ -81,6 +84,8 @@ def to_int64(low: Low, high: High) -> High | None:
     Returns:
         The integers; None unless all fit.
     """
+    if len(high) and int(high[0]) not in (0, -1):  # most columns of large values have one at the start
+        return None
     values = np.ascontiguousarray(low).view(np.int64)
     return values if np.array_equal(values >> _SIGN_SHIFT, high) else None
 
@@ -99,10 +104,12 @@ def exceeds(low: Low, high: High, precision: int) -> Flags:
     limit = 10**precision - 1
     values = to_int64(low, high)
     if values is not None:
-        if limit >> (HALF_BITS - 1):
+        if -limit <= int(values.min(initial=0)) and int(values.max(initial=0)) <= limit:
             return np.zeros(len(values), np.bool_)
         return np.abs(values).view(np.uint64) > np.uint64(limit)  # of the least integer too: 2**63, unsigned
     sign = high >> _SIGN_SHIFT
+    if int((high ^ sign).max()) < limit >> HALF_BITS:
+        return np.zeros(len(high), np.bool_)
     absolute_low = (low ^ sign.view(np.uint64)) - sign.view(np.uint64)  # adds 1 where negative
     absolute_high = (high ^ sign).view(np.uint64) + ((sign != 0) & (absolute_low == 0))
     limit_high, limit_low = np.uint64(limit >> HALF_BITS), np.uint64(limit & _HALF_MASK)
@@ -145,34 +152,30 @@ def _needed_bytes(magnitudes: Low) -> npt.NDArray[np.uint8]:
     return lengths
 
 
-def needs_all_bytes(high: High) -> Flags:
-    """Find the values that need all 16 bytes in two's complement.
-
-    Args:
-        high: the high halves of the values.
-
-    Returns:
-        A flag per value.
-    """
-    magnitudes = (high ^ (high >> _SIGN_SHIFT)).view(np.uint64)
-    flags: Flags = magnitudes >= np.uint64(1 << (HALF_BITS - 9))  # a byte less would hold them, with their sign
-    return flags
-
-
-def to_big_endian(low: Low, high: High) -> Words:
-    """Write values in big-endian two's complement in 16 bytes.
+def wide_rows(low: Low, high: High, precision: int) -> tuple[Words, Flags]:
+    """Write values in big-endian two's complement in 4, 8 or 16 bytes, whichever hold all of them.
 
     Args:
         low: the low halves.
         high: the high halves.
+        precision: the number of decimal digits that no value exceeds.
 
     Returns:
-        A row of 4 words per value with its bytes in memory order.
+        A row of 1, 2 or 4 words per value with its bytes in memory order, and a flag for each value that fewer bytes
+        hold, too.
     """
-    rows = np.empty((len(low), 2), ">u8")
-    rows[:, 0] = high.view(np.uint64)
-    rows[:, 1] = low
-    return rows.view("<u4").reshape(-1, 4)
+    values = np.ascontiguousarray(low).view(np.int64) if precision <= MAX_INT64_DIGITS else to_int64(low, high)
+    leading = high if values is None else values
+    magnitudes = leading ^ (leading >> _SIGN_SHIFT)
+    if values is None:
+        rows = np.empty((len(low), 2), ">u8")
+        rows[:, 0], rows[:, 1] = high.view(np.uint64), low
+    elif int(magnitudes.max(initial=0)) >> (LIMB_BITS - 1) == 0:
+        shorter: Flags = magnitudes < 1 << (LIMB_BITS - 9)  # a byte less holds them, with their sign
+        return values.astype(np.int32).astype(">i4").view("<u4").reshape(-1, 1), shorter
+    else:
+        rows = values.astype(">i8")
+    return rows.view("<u4").reshape(len(low), -1), magnitudes < 1 << (HALF_BITS - 9)
 
 
 def minimal_rows(low: Low, high: High) -> tuple[Words, npt.NDArray[np.uint8]]:

@@ -20,7 +20,7 @@ from spec_ref.columnar.arrow_types import (
     with_same_nulls,
 )
 from spec_ref.columnar.chunks import chunk_slices
-from spec_ref.columnar.decimal128 import HALF_BYTES, High, Low, minimal_rows, needs_all_bytes, to_big_endian
+from spec_ref.columnar.decimal128 import High, Low, minimal_rows, wide_rows
 from spec_ref.columnar.murmur3_vectorized import (
     LONG_BYTES,
     WORD,
@@ -30,10 +30,10 @@ from spec_ref.columnar.murmur3_vectorized import (
 )
 from spec_ref.core.calendar import NANOS_PER_MICRO
 from spec_ref.core.errors import Description, spec_error
-from spec_ref.data_types.types import Type, kind
+from spec_ref.data_types.types import DecimalType, Type, kind
 
 MANY_SHORTER = 0.25
-"""If more of the decimals than this part need fewer than 16 bytes, hashing these apart takes longer."""
+"""If more of the decimals than this part need fewer bytes than the others, all are hashed as values of any length."""
 
 CANONICAL_NAN_BITS = np.int64(0x7FF8_0000_0000_0000)
 
@@ -87,21 +87,25 @@ def _hash_fixed(rows: npt.NDArray[np.uint8]) -> Words:
     return hashes
 
 
-def _hash_decimals(low: Low, high: High) -> Words:
+def _hash_decimals(precision: int, low: Low, high: High) -> Words:
     """Hash unscaled values: their bytes in big-endian two's complement, as few as hold them."""
     hashes = np.empty(len(low), np.uint32)
     hasher = Hasher(len(low))
+    others = []
     for part in chunk_slices(len(low)):
-        lows, highs = low[part], high[part]
-        shorter = np.flatnonzero(~needs_all_bytes(highs))
-        if len(shorter) > MANY_SHORTER * len(lows):
-            hasher.hash_padded_rows(*minimal_rows(lows, highs), hashes[part])
-            continue
-        hasher.hash_rows(to_big_endian(lows, highs), 2 * HALF_BYTES, hashes[part])
-        if len(shorter):
-            among = np.empty(len(shorter), np.uint32)
-            hasher.hash_padded_rows(*minimal_rows(lows[shorter], highs[shorter]), among)
-            hashes[part][shorter] = among
+        rows, is_shorter = wide_rows(low[part], high[part], precision)
+        shorter = np.flatnonzero(is_shorter)
+        if len(shorter) > MANY_SHORTER * len(rows):
+            shorter = np.arange(len(rows))
+        else:
+            hasher.hash_rows(rows, WORD * rows.shape[1], hashes[part])
+        others.append(shorter + part.start)
+    remaining = np.concatenate(others or [np.empty(0, np.intp)])
+    for part in chunk_slices(len(remaining)):
+        among = remaining[part]
+        found = np.empty(len(among), np.uint32)
+        hasher.hash_padded_rows(*minimal_rows(low[among], high[among]), found)
+        hashes[among] = found
     return hashes
 
 
@@ -122,7 +126,8 @@ def plain_hashes(type_: Type, array: Any) -> Words:
     if name in ("uuid", "fixed"):
         return _hash_fixed(fixed_bytes(array))
     if name == "decimal":
-        return _hash_decimals(*decimal_halves(array))
+        assert isinstance(type_, DecimalType)
+        return _hash_decimals(type_.precision, *decimal_halves(array))
     hashes = np.empty(len(array), np.uint32)
     values, longs = fixed_width(type_, array), _LONGS[name]
     hasher = Hasher(len(values))

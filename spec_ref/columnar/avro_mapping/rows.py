@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import attrs
 
 from spec_ref.avro_mapping.rows import ReadField, RowReader
 from spec_ref.columnar.encodings.avro.columns import (
     DecodedColumn,
     ListColumn,
+    NullColumn,
     NumberColumn,
     RecordColumn,
     split_nulls,
 )
 from spec_ref.core.errors import SpecError
+from spec_ref.core.records import EMPTY
 from spec_ref.data_types.types import MapType
 from spec_ref.table_metadata.reader import gc_disabled
+
+T = TypeVar("T")
 
 
 class _NullError(Exception):
@@ -45,9 +52,42 @@ def _records(reader: RowReader, column: DecodedColumn) -> list[Any]:
     if rows is not None and len(rows) < column.length:
         raise _NullError
     assert isinstance(records, RecordColumn)
-    names = [field.attribute for field in reader.fields]
-    columns = [_values(field, records.fields[field.place]) for field in reader.fields]
-    return [reader.cls(**dict(zip(names, row, strict=True)), **reader.missing) for row in zip(*columns, strict=True)]
+    present = [field for field in reader.fields if not isinstance(records.fields[field.place], NullColumn)]
+    columns = {field.attribute: _values(field, records.fields[field.place]) for field in present}
+    if any(field.required and field.attribute not in columns for field in reader.fields):
+        raise _NullError
+    nulls = {field.attribute: field.rule.missing for field in reader.fields if field.attribute not in columns}
+    return make_records(reader.cls, records.length, columns, reader.missing | nulls)
+
+
+def make_records(
+    cls: type[T], count: int, columns: Mapping[str, Iterable[Any]], constants: Mapping[str, Any] = EMPTY
+) -> list[T]:
+    """Make records of the values of each attribute.
+
+    The slots are set an attribute at a time, which takes less than half of the time of calling the class for each
+    record.
+
+    Args:
+        cls: the record class, which has no validators and calculates nothing at construction.
+        count: how many records to make.
+        columns: as many values of each attribute.
+        constants: the attributes that have one value in all records.
+
+    Returns:
+        The records.
+    """
+    made = list(map(object.__new__, itertools.repeat(cls, count)))
+    for attribute in attrs.fields(cls):  # type: ignore[arg-type]  # a record is an attrs class
+        convert = attribute.converter
+        if attribute.name in columns:
+            values = columns[attribute.name] if convert is None else map(convert, columns[attribute.name])
+        else:
+            constant = constants[attribute.name]
+            values = itertools.repeat(constant if convert is None else convert(constant), count)
+        assign = getattr(cls, attribute.name).__set__
+        collections.deque(itertools.starmap(assign, zip(made, values, strict=True)), maxlen=0)
+    return made
 
 
 def _values(field: ReadField, column: DecodedColumn) -> Iterable[Any]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
+from spec_ref.columnar.avro_mapping.rows import make_records
 from spec_ref.columnar.expressions.metrics_evaluation import matching_files
 from spec_ref.columnar.manifest_lists.reader import ListColumns, list_columns
 from spec_ref.columnar.manifests.batched_manifests import batched_columns
@@ -28,6 +30,7 @@ from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import column_types
 from spec_ref.scan_planning.manifest_selection import (
@@ -186,25 +189,37 @@ class _Scan:
         without = () if self.statistics or index.has_equality_deletes else STATISTICS
         spec = columns.manifest.spec
         assert spec is not None
-        for place, entry in enumerate(columns.entries(rows, without=without)):
-            assert entry.sequence_number is not None
-            assert entry.file_sequence_number is not None
-            with _ErrorsInEntry(columns, int(rows[place])):
-                path = entry.data_file.file_path
-                if path in seen:
-                    raise spec_error(
-                        "SCN007", "the data file is live in two entries", found=path, path="/data_file/file_path"
-                    )
-                seen.add(path)
-                deletes = index.deletes_for(entry.data_file, entry.sequence_number, spec)
-            yield FileScanTask(
-                self._slim(entry.data_file) if not without else entry.data_file,
-                spec.spec_id,
-                entry.sequence_number,
-                entry.file_sequence_number,
-                deletes,
-                kept[int(owner[place])].residual,
-            )
+        entries = columns.entries(rows, without=without)
+        files = [entry.data_file for entry in entries]
+        paths = {file.file_path for file in files}
+        attributes: dict[str, Iterable[Any]] = {
+            "data_file": files if without else map(self._slim, files),
+            "data_sequence_number": [entry.sequence_number for entry in entries],
+            "file_sequence_number": [entry.file_sequence_number for entry in entries],
+            "residual": [kept[place].residual for place in owner.tolist()],
+        }
+        constants: dict[str, Any] = {"partition_spec_id": spec.spec_id, "deletes": ()}
+        if len(index) or len(paths) < len(files) or not seen.isdisjoint(paths):
+            attributes["deletes"] = [
+                self._deletes(columns, row, entry, index, seen) for row, entry in zip(rows, entries, strict=True)
+            ]
+        seen |= paths
+        yield from make_records(FileScanTask, len(files), attributes, constants)
+
+    def _deletes(
+        self, columns: ManifestColumns, row: int, entry: ManifestEntry, index: DeleteFileIndex, seen: set[str]
+    ) -> tuple[ScanDelete, ...]:
+        """Select the deletes of a data file, whose path is new."""
+        spec, path = columns.manifest.spec, entry.data_file.file_path
+        assert spec is not None
+        assert entry.sequence_number is not None
+        with _ErrorsInEntry(columns, int(row)):
+            if path in seen:
+                raise spec_error(
+                    "SCN007", "the data file is live in two entries", found=path, path="/data_file/file_path"
+                )
+            seen.add(path)
+            return index.deletes_for(entry.data_file, entry.sequence_number, spec)
 
     def _kept(self, columns: ManifestColumns, content: FileContent) -> list[PartitionSelection]:
         """Find the live files that neither partitions (SCN003, MAN004) nor, for data, metrics (SCN005) rule out."""
