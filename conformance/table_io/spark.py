@@ -10,6 +10,7 @@ timestamp of nanoseconds to nanoseconds, a variant to its two parts, geometry an
 
 from __future__ import annotations
 
+import functools
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -29,6 +30,9 @@ from conformance.table_io.tables import load_table
 from spec_ref.expressions.predicates import TRUE, Predicate
 
 MAX_PARTITIONS = 10_000
+
+MAX_SENT_BYTES = 32 << 20
+"""The bytes of scan tasks in one task of Spark, which may not exceed `spark.rpc.message.maxSize` (128 MiB)."""
 
 
 def read_dataframe(
@@ -71,12 +75,26 @@ def read_dataframe(
         filter=filter,
         case_sensitive=case_sensitive,
     )
-    sent = [(pickle.dumps(task),) for task in tasks]
+    sent = [pickle.dumps(task) for task in tasks]
     number = max(1, min(partitions or len(sent), MAX_PARTITIONS))
-    # From a single partition, the tasks are distributed evenly.
-    frame = spark.createDataFrame(sent, "task binary").coalesce(1).repartition(number)
+    # From few partitions, the tasks are distributed evenly.
+    frames = [spark.createDataFrame(part, "task binary").coalesce(1) for part in _parts(sent)]
+    frame = functools.reduce(DataFrame.union, frames).repartition(number)
     schema = from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
     return frame.mapInArrow(make_reader(reading), schema)
+
+
+def _parts(sent: Sequence[bytes]) -> Iterator[list[tuple[bytes]]]:
+    """Divide tasks into rows of as few tables as can be sent, at least one."""
+    part: list[tuple[bytes]] = []
+    size = 0
+    for task in sent:
+        if part and size + len(task) > MAX_SENT_BYTES:
+            yield part
+            part, size = [], 0
+        part.append((task,))
+        size += len(task)
+    yield part
 
 
 def make_reader(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -54,6 +54,13 @@ for name in types:
     frame = read_dataframe(spark, f"{place}/{name}", select=list(types[name]))
     results["partitions"][name] = frame.rdd.getNumPartitions()
     results["rows"][name] = answer(collect_arrow(frame), types[name])["rows"]
+import conformance.table_io.spark as reading
+limit, reading.MAX_SENT_BYTES = reading.MAX_SENT_BYTES, 1
+name = "equality-deletes-scopes"
+frame = read_dataframe(spark, f"{place}/{name}", select=list(types[name]), partitions=2)
+results["divided"] = [answer(collect_arrow(frame), types[name])["rows"], frame.rdd.getNumPartitions()]
+results["divided_plan"] = frame._jdf.queryExecution().optimizedPlan().toString()
+reading.MAX_SENT_BYTES = limit
 first = Comparison(Operation.EQ, NamedReference("id"), Literal(1))
 frame = read_dataframe(spark, f"{place}/position-deletes-orc", select=["_pos", "id"], filter=first, partitions=1)
 results["selected"] = [row.asDict() for row in frame.collect()]
@@ -116,6 +123,16 @@ def test_every_data_file_is_a_partition(results: dict[str, Any]) -> None:
     for name in TABLES:
         _, tasks = plan_reading(load_table(f"{PLACE}/{name}"))
         assert results["partitions"][name] == len(list(tasks)), name
+
+
+def test_many_tasks_are_sent_in_parts(results: dict[str, Any]) -> None:
+    name = "equality-deletes-scopes"
+    types, rows = current(name)
+    found, partitions = results["divided"]
+    assert table_rows({"types": types}, {"rows": rows}, {"rows": found}) == ()
+    assert partitions == 2
+    _, tasks = plan_reading(load_table(f"{PLACE}/{name}"))
+    assert results["divided_plan"].count("Repartition 1, false") == len(list(tasks)) > 1
 
 
 def test_rows_are_those_that_the_statements_made(results: dict[str, Any]) -> None:
