@@ -77,8 +77,9 @@ def read_dataframe(
     )
     sent = [pickle.dumps(task) for task in tasks]
     number = max(1, min(partitions or len(sent), MAX_PARTITIONS))
-    # From few partitions, the tasks are distributed evenly.
-    frames = [spark.createDataFrame(part, "task binary").coalesce(1) for part in _parts(sent)]
+    frames = [spark.createDataFrame(part, "task binary") for part in _parts(sent)]
+    if len(frames) == 1:
+        frames = [frames[0].coalesce(1)]  # from a single partition, the tasks are distributed evenly
     frame = functools.reduce(DataFrame.union, frames).repartition(number)
     schema = from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
     return frame.mapInArrow(make_reader(reading), schema)

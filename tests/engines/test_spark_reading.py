@@ -59,7 +59,10 @@ limit, reading.MAX_SENT_BYTES = reading.MAX_SENT_BYTES, 1
 name = "equality-deletes-scopes"
 frame = read_dataframe(spark, f"{place}/{name}", select=list(types[name]), partitions=2)
 results["divided"] = [answer(collect_arrow(frame), types[name])["rows"], frame.rdd.getNumPartitions()]
-results["divided_plan"] = frame._jdf.queryExecution().optimizedPlan().toString()
+plan = frame._jdf.queryExecution().sparkPlan()
+while plan.nodeName() != "Union":
+    plan = plan.children().head()
+results["divided_parts"] = plan.execute().getNumPartitions()
 reading.MAX_SENT_BYTES = limit
 first = Comparison(Operation.EQ, NamedReference("id"), Literal(1))
 frame = read_dataframe(spark, f"{place}/position-deletes-orc", select=["_pos", "id"], filter=first, partitions=1)
@@ -132,7 +135,7 @@ def test_many_tasks_are_sent_in_parts(results: dict[str, Any]) -> None:
     assert table_rows({"types": types}, {"rows": rows}, {"rows": found}) == ()
     assert partitions == 2
     _, tasks = plan_reading(load_table(f"{PLACE}/{name}"))
-    assert results["divided_plan"].count("Repartition 1, false") == len(list(tasks)) > 1
+    assert results["divided_parts"] >= len(list(tasks)) > 1
 
 
 def test_rows_are_those_that_the_statements_made(results: dict[str, Any]) -> None:
