@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from conformance.validator.entry_causes import (
     ADDED_AS_EXISTING,
+    NEVER_ADDED,
     NO_EQUALITY_IDS,
     NO_NUMBERS,
     NO_POSITIONS,
@@ -22,6 +23,7 @@ from conformance.validator.entry_causes import (
     OTHER_ADDER,
     OTHER_CONTENT,
     OTHER_SNAPSHOT,
+    VANISHED,
 )
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.versions import SEQUENCE_NUMBERS
@@ -127,7 +129,24 @@ def corrected(
         causes.add(OTHER_ADDER)
         snapshot[snapshot == listed.added_snapshot_id] = owner
     content, of_content = _content(columns, written.content, manifest.content)
+    if not causes and not of_content and not listed.deleted_files_count:
+        causes = _mark_live(status, snapshot, listed.added_snapshot_id)
     return CountedEntries(status, snapshot, known, content), frozenset(causes | of_content)
+
+
+def _mark_live(status: Numbers, snapshot: Numbers, adder: int) -> set[str]:
+    """Correct deleted entries of a manifest in which the list counts none, and return the checks that may find them.
+
+    Only the parent snapshot shows whether an entry of status 2 deletes a file. If it does, none of the checks finds
+    the entry, and the list is wrong.
+    """
+    deleted = status == EntryStatus.DELETED
+    mine = deleted & (snapshot == adder)
+    causes = {NEVER_ADDED} if mine.any() else set[str]()
+    if (deleted & ~mine).any():
+        causes.add(VANISHED)
+    status[mine], status[deleted & ~mine] = EntryStatus.ADDED, EntryStatus.EXISTING
+    return causes
 
 
 def _renamed_adder(listed: ManifestFile, owners: Mapping[int, Sequence[int]]) -> int | None:

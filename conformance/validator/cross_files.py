@@ -53,6 +53,7 @@ def check_bucket(
         view = _Files(files)
         tally.add(_repeated(members, locations, view))
         tally.add(_history(context, members, locations, view))
+        tally.add(_deletes_of_roots(context, members, locations, view))
         tally.add(_added_again(context, locations, view))
         references = _sorted(rows["references"], REFERENCES)
         if references.num_rows:
@@ -196,17 +197,17 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         gone = own & (files.status == EntryStatus.DELETED)
         unknown = np.setdiff1d(deleted, before) if parent_id in members.whole else deleted[:0]
         for row in _first_rows(files, gone, unknown):
-            yield finding(
-                "MAN017",
-                "a file that is not in the parent snapshot is listed as deleted",
-                file=locations[int(files.manifest[row])],
-                path=f"/{files.entry[row]}/status",
-                found=files.name(int(files.code[row])),
-                aspect="unknown-file",
-            )
+            yield _unknown_file(locations, files, row, "a file that is not in the parent snapshot is listed as deleted")
         kept = np.isin(files.code, np.intersect1d(now, before)) & files.live & differs
         in_new = in_mine & ~in_parent
         for numbers, known, code, message, path in (
+            (
+                files.snapshot,
+                files.snapshot != -1,
+                "MAN012",
+                "the snapshot of an existing file changed",
+                "snapshot_id",
+            ),
             (
                 files.sequence,
                 files.sequence >= 0,
@@ -247,6 +248,28 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                     expected="the same counts, sizes and bounds" if of_file else str(other),
                     aspect="changed",
                 )
+
+
+def _deletes_of_roots(
+    context: Context, members: Members, locations: Mapping[int, str], files: _Files
+) -> Iterator[Finding]:
+    """Find files that a snapshot without a parent deletes."""
+    roots = [one for one in members.checked if context.snapshots[one].parent_snapshot_id is None]
+    for row in np.nonzero(~files.live & np.isin(files.snapshot, roots))[0].tolist():
+        if files.manifest[row] in members.of_snapshot[int(files.snapshot[row])]:
+            yield _unknown_file(locations, files, row, "a snapshot without a parent lists a file as deleted")
+
+
+def _unknown_file(locations: Mapping[int, str], files: _Files, row: int, message: str) -> Finding:
+    return finding(
+        "MAN017",
+        message,
+        file=locations[int(files.manifest[row])],
+        path=f"/{files.entry[row]}/status",
+        found=files.name(int(files.code[row])),
+        expected="a file of the parent snapshot",
+        aspect="unknown-file",
+    )
 
 
 def _is_later(context: Context, parent_id: int, snapshot_id: int) -> bool:

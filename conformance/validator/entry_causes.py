@@ -4,6 +4,8 @@ from __future__ import annotations
 
 ADDED_AS_EXISTING = "manifest-entry-status-added-as-existing"
 NO_NUMBERS = "manifest-entry-explicit-numbers"
+NEVER_ADDED = "manifest-entry-deleted-unknown-file"
+VANISHED = "manifest-entry-deleted-file-vanished"
 OLDER_NUMBER = "manifest-entry-file-sequence-number-mismatch"
 OTHER_SNAPSHOT = "manifest-entry-added"
 OTHER_CONTENT = "manifest-one-content"

@@ -99,6 +99,6 @@ def wrong_size(place: EntryPlace, size: int) -> Finding:
         file=place.manifest,
         path=place.entry_field_path("file_size_in_bytes"),
         found=place.data_file.file_size_in_bytes,
-        expected=str(size),
+        expected=size,
         aspect="mismatch",
     )

@@ -80,9 +80,8 @@ def _miscounted(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscoun
     for one in found:
         violation = one.violation
         name, parts = counted.get(violation.requirement, ("", ()))
-        expected, stored = violation.expected or "", getattr(file, name, None)
-        if name and violation.path == place.entry_field_path(name) and expected.isdecimal() and stored is not None:
-            difference = Sums(**dict.fromkeys(parts, int(expected) - stored))
+        if name and violation.path == place.entry_field_path(name) and violation.difference is not None:
+            difference = Sums(**dict.fromkeys(parts, violation.difference))
             yield Miscount(
                 place.task.number, entry.snapshot_id if entry.status is EntryStatus.ADDED else None, difference
             )
@@ -267,7 +266,7 @@ def _described(place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
             file=place.manifest,
             path=place.entry_field_path("record_count"),
             found=data_file.record_count,
-            expected=str(opened.record_count),
+            expected=opened.record_count,
             aspect="mismatch",
         )
     offsets = data_file.split_offsets

@@ -9,7 +9,7 @@ import attrs
 from conformance.rules import registry
 from spec_ref import checks
 from spec_ref.checks.findings import Finding
-from spec_ref.core.errors import NOT_GIVEN, Violation, abbreviated_repr
+from spec_ref.core.errors import NOT_GIVEN, Violation, abbreviated_repr, numeric_difference
 
 
 @attrs.frozen
@@ -26,10 +26,13 @@ def finding(
     file: str,
     path: str = "",
     found: object = NOT_GIVEN,
-    expected: str | None = None,
+    expected: str | int | None = None,
     aspect: str = "",
 ) -> Finding:
-    """Make a finding at one place; the requirement and the aspect identify the check."""
+    """Make a finding at one place; the requirement and the aspect identify the check.
+
+    What is expected is described in words, or is the right number.
+    """
     shown = (
         None
         if found is NOT_GIVEN
@@ -39,7 +42,14 @@ def finding(
     )
     return with_severity(
         Violation(
-            requirement=code, message=message, aspect=aspect, path=path, found=shown, expected=expected, file=file
+            requirement=code,
+            message=message,
+            aspect=aspect,
+            path=path,
+            found=shown,
+            expected=None if expected is None else str(expected),
+            difference=numeric_difference(found, expected),
+            file=file,
         )
     )
 

@@ -156,9 +156,8 @@ def split_consequences(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...]
         Both, each in the same order.
     """
     found = tuple(findings)
-    known = {one.check for one in found}
-    causes = [one for one in found if not one.follows or not known.issuperset(one.follows)]
-    following = [one for one in found if one.follows and known.issuperset(one.follows)]
+    following = [one for one in found if _follows(one, found)]
+    causes = [one for one in found if not _follows(one, found)]
     if any(one.follows for one in causes):  # the check that names the cause is not selected
         causes = list(Tally(evolve(one, follows=()) for one in causes).findings())
     named: list[Finding] = []
@@ -168,6 +167,16 @@ def split_consequences(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...]
         left = tuple(place for place in one.places if place not in places)
         following.extend(_at(one, left, one.count - count))
     return tuple(named), Tally(evolve(one, follows=()) for one in following).findings()
+
+
+def _follows(finding: Finding, findings: Iterable[Finding]) -> bool:
+    """Return whether all causes that a finding names were found, one of them as severe as the finding."""
+    causes = [one for one in findings if one.check in finding.follows]
+    return (
+        bool(causes)
+        and {one.check for one in causes} == {*finding.follows}
+        and any(_is_as_severe(one, finding) for one in causes)
+    )
 
 
 def _left(finding: Finding, findings: Iterable[Finding]) -> tuple[tuple[Violation, ...], int]:
@@ -210,10 +219,7 @@ def without_right_counts(findings: Iterable[Finding], miscounts: Mapping[tuple[s
 
 def _counts_rows_right(place: Violation, miscounts: Mapping[tuple[str, str], int]) -> bool:
     """Return whether the row count in a manifest list is right, and the entries of the manifest are wrong."""
-    difference = miscounts.get((place.file or "", place.path), 0)
-    return (
-        place.found is not None and place.expected is not None and int(place.expected) + difference == int(place.found)
-    )
+    return place.difference == -miscounts.get((place.file or "", place.path), 0)
 
 
 def _is_as_severe(cause: Finding, finding: Finding) -> bool:

@@ -246,7 +246,7 @@ class _Checks:
                 file=self.place.manifest,
                 path=entry_field_path("record_count"),
                 found=data_file.record_count,
-                expected=str(self.rows),
+                expected=self.rows,
                 aspect="mismatch",
             )
         for field_id, metrics in self.metrics.items():

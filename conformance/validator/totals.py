@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 from conformance.core.counts import plural
 from conformance.validator.check_results import ManifestSums, Miscount, Sums
@@ -65,15 +66,28 @@ def check_totals(
             continue  # a manifest could not be read, which was reported
         path = f"/snapshots/{place}/summary"
         wrong = [one for sums_ in known for one in corrections.get(sums_.number, ())]
-        yield from _snapshot_totals(context, snapshot, path, known, wrong)
+        yield from _compare(partial(_mismatches, context, snapshot, path, wrong), known)
         if snapshot.operation is SnapshotOperation.REPLACE:
             parents = [sums.get(number) for number in members.of_snapshot.get(snapshot.parent_snapshot_id or 0, ())]
             read = [one for one in parents if one is not None and one.whole]
-            yield from _replaced(context, snapshot, path, read if read and len(read) == len(parents) else None, known)
+            before = read if read and len(read) == len(parents) else None
+            yield from _compare(partial(_replaced, context, snapshot, path), known, before)
+
+
+def _compare(compare: Callable[..., Iterator[Finding]], *groups: list[ManifestSums] | None) -> Iterator[Finding]:
+    """Yield the findings about manifests; what is right if contradicted entries are corrected follows from these."""
+    found = compare(*groups)
+    causes = frozenset[str]().union(*(manifest.causes for group in groups for manifest in group or ()))
+    if causes:
+        right = (group and [manifest.corrected or manifest for manifest in group] for group in groups)
+        left = {(one.check, one.path) for one in compare(*right)}
+        follows = tuple(sorted(causes))
+        found = (one if (one.check, one.path) in left else evolve(one, follows=follows) for one in found)
+    yield from found
 
 
 def _replaced(
-    context: Context, snapshot: Snapshot, path: str, parents: list[ManifestSums] | None, manifests: list[ManifestSums]
+    context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums], parents: list[ManifestSums] | None
 ) -> Iterator[Finding]:
     """Check that a snapshot that only rewrites files has the rows of its parent (SNP014).
 
@@ -114,23 +128,10 @@ def _replaced(
         )
 
 
-def _snapshot_totals(
-    context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums], miscounted: list[Miscount]
-) -> Iterator[Finding]:
-    """Compare a summary with the manifests; what is right if contradicted entries are corrected follows from these."""
-    found = _mismatches(context, snapshot, path, manifests, miscounted)
-    causes = frozenset[str]().union(*(manifest.causes for manifest in manifests))
-    if causes:
-        right = [manifest.corrected or manifest for manifest in manifests]
-        left = {(one.check, one.path) for one in _mismatches(context, snapshot, path, right, miscounted)}
-        follows = tuple(sorted(causes))
-        found = (one if (one.check, one.path) in left else evolve(one, follows=follows) for one in found)
-    yield from found
-
-
 def _mismatches(
-    context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums], miscounted: list[Miscount]
+    context: Context, snapshot: Snapshot, path: str, miscounted: list[Miscount], manifests: list[ManifestSums]
 ) -> Iterator[Finding]:
+    """Compare a summary with the manifests."""
     live, added, deleted = Sums(), Sums(), Sums()
     for manifest in manifests:
         live = live.add(manifest.live)

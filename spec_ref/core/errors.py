@@ -136,6 +136,9 @@ class Violation:
     expected: str | None = None
     """What the spec requires."""
 
+    difference: int | None = None
+    """The expected number minus the found one, if both are whole numbers: code calculates with it, not with texts."""
+
     file: str | None = None
     """The file, if there is one."""
 
@@ -174,7 +177,7 @@ def spec_error(
     *,
     aspect: str = "",
     found: Any = NOT_GIVEN,
-    expected: str | None = None,
+    expected: str | int | None = None,
     path: str = "",
     format_version: FormatVersion | None = None,
 ) -> SpecError:
@@ -185,7 +188,7 @@ def spec_error(
         message: what is wrong, for people.
         aspect: the part of the requirement that is broken, if it can be broken in several ways.
         found: the value that was found, of any type; it is abbreviated.
-        expected: what the spec requires.
+        expected: what the spec requires: in words, or the right number.
         path: the place in the document.
         format_version: the version that has the rule, if it depends on it.
 
@@ -199,10 +202,24 @@ def spec_error(
             aspect=aspect,
             path=path,
             found=None if found is NOT_GIVEN else abbreviated_repr(found),
-            expected=expected,
+            expected=None if expected is None else str(expected),
+            difference=numeric_difference(found, expected),
             format_version=format_version,
         )
     )
+
+
+def numeric_difference(found: object, expected: object) -> int | None:
+    """Return the expected value minus the found one, if both are whole numbers.
+
+    Args:
+        found: the value that was found.
+        expected: the right value, or words.
+
+    Returns:
+        The difference; None if one of them is not a whole number.
+    """
+    return expected - found if isinstance(found, int) and isinstance(expected, int) else None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import attrs
 
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding
-from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
+from spec_ref.core.errors import SpecError, Violation, abbreviated_repr, numeric_difference
 from spec_ref.core.versions import SEQUENCE_NUMBERS, FormatVersion
 from spec_ref.data_types.types import StructType, Type, kind
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
@@ -41,6 +41,7 @@ def violation_at(
     format_version: FormatVersion | None = None,
     *,
     aspect: str = "",
+    difference: int | None = None,
 ) -> Violation:
     """Make a violation at a place.
 
@@ -52,6 +53,7 @@ def violation_at(
         expected: what the spec requires.
         format_version: the version that has the rule, if it depends on it.
         aspect: the part of the requirement that is broken.
+        difference: the expected number minus the found one, if both are whole numbers.
 
     Returns:
         The violation.
@@ -63,12 +65,13 @@ def violation_at(
         path=path,
         found=found,
         expected=expected,
+        difference=difference,
         format_version=format_version,
     )
 
 
 def finding_at(
-    requirement: str, message: str, path: str, found: Any = None, expected: str | None = None, *, aspect: str = ""
+    requirement: str, message: str, path: str, found: Any = None, expected: str | int | None = None, *, aspect: str = ""
 ) -> Finding:
     """Make a finding at a place, with the severity of its check.
 
@@ -77,14 +80,18 @@ def finding_at(
         message: what is wrong, for people.
         path: the place.
         found: the value that was found; it is abbreviated.
-        expected: what the spec requires.
+        expected: what the spec requires: in words, or the right number.
         aspect: the part of the requirement that is broken.
 
     Returns:
         The finding.
     """
     abbreviated = None if found is None else abbreviated_repr(found)
-    return to_finding(violation_at(requirement, message, path, abbreviated, expected, aspect=aspect))
+    right = None if expected is None else str(expected)
+    difference = numeric_difference(found, expected)
+    return to_finding(
+        violation_at(requirement, message, path, abbreviated, right, aspect=aspect, difference=difference)
+    )
 
 
 @attrs.define
@@ -243,7 +250,7 @@ def manifest_file_findings(
                 f"{attribute} differs from the manifest's entries",
                 f"/{attribute}",
                 stated,
-                str(counted),
+                counted,
                 aspect="mismatch",
             )
     least = totals.least if SEQUENCE_NUMBERS.is_supported(manifest.format_version) else None

@@ -111,9 +111,13 @@ def check_reference(
         ).violation
         return
     if blob.length != length:
-        message, expected = "the size differs from that of the blob", str(blob.length)
         yield spec_error(
-            "DFL025", message, found=length, expected=expected, path="/content_size_in_bytes", aspect="mismatch"
+            "DFL025",
+            "the size differs from that of the blob",
+            found=length,
+            expected=blob.length,
+            path="/content_size_in_bytes",
+            aspect="mismatch",
         ).violation
     stated = (blob.properties or {}).get("referenced-data-file")
     if stated != referenced_data_file:
@@ -139,7 +143,7 @@ def check_reference(
             "DFL005",
             message,
             found=record_count,
-            expected=str(cardinality),
+            expected=cardinality,
             path="/record_count",
             aspect="vector-mismatch",
         ).violation

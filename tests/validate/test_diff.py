@@ -469,6 +469,7 @@ def _written_anew(bench: Workbench) -> None:
 
 FILES: dict[str, tuple[str, Callable[[Workbench], object]]] = {
     "a file is gone": ("MAN017 file-vanished", _gone),
+    "the snapshot of a file changed": ("MAN012 changed", lambda bench: _existing(bench).update(snapshot_id=5)),
     "a data sequence number changed": ("MAN020 changed", lambda bench: _existing(bench).update(sequence_number=1)),
     "a file sequence number changed": ("MAN021 changed", lambda bench: _existing(bench).update(file_sequence_number=3)),
     "a first row id changed": ("LIN020 changed", lambda bench: _existing(bench)["data_file"].update(first_row_id=5)),

@@ -13,7 +13,7 @@ from conformance.reports.validation import ValidationResult, as_text, table_json
 from conformance.rules import registry
 from conformance.validator.context import Level
 from conformance.validator.finding_filter import finding_filter
-from conformance.validator.one_cause import CONSEQUENCES, without_consequences
+from conformance.validator.one_cause import CONSEQUENCES, without_consequences, without_right_counts
 from conformance.validator.run import Snapshots
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Finding, Severity, Tally
@@ -178,6 +178,7 @@ def _last_column_id(bench: Workbench) -> None:
 ADDED_AS_EXISTING, NO_NUMBERS = "manifest-entry-status-added-as-existing", "manifest-entry-explicit-numbers"
 CONTENT, NO_EQUALITY_IDS = "manifest-one-content", "data-file-equality-ids-missing"
 NO_POSITIONS = "position-delete-columns-missing-column"
+NEVER_ADDED, VANISHED = "manifest-entry-deleted-unknown-file", "manifest-entry-deleted-file-vanished"
 
 
 @pytest.mark.parametrize(
@@ -189,6 +190,9 @@ NO_POSITIONS = "position-delete-columns-missing-column"
         (DATA, "data", "content", 1, CONTENT),
         (DATA, "data", "content", 2, CONTENT),
         ("types-v1-parquet", "data", "status", 0, ADDED_AS_EXISTING),
+        ("types-v1-parquet", "data", "status", 2, NEVER_ADDED),
+        ("types-v1-parquet", "older", "status", 2, NEVER_ADDED),
+        ("manifests-rewritten", "existing", "status", 2, VANISHED),
         (DELETES, "last", "content", 1, CONTENT),
         (DELETES, "deletes", "content", 0, CONTENT),
         (DELETES, "deletes", "content", 2, NO_EQUALITY_IDS),
@@ -207,7 +211,10 @@ def test_a_wrong_fact_of_an_entry_is_one_finding(
     materialize([table])
     bench = Workbench(table, tmp_path)
     data = [one for one in bench.manifests if not one.listed.get("content")]
-    manifest = {"data": data[0], "older": data[1], "last": data[-1], "deletes": bench.manifests[-1]}[part]
+    existing = next((one for one in data if one.records[0]["status"] == 0), None)
+    parts = {"data": data[0], "older": data[1 % len(data)], "last": data[-1], "existing": existing}
+    manifest = parts.get(part, bench.manifests[-1])
+    assert manifest is not None
     entry = manifest.records[0]
     (entry["data_file"] if field == "content" else entry)[field] = value
     _pinned(manifest)
@@ -364,6 +371,37 @@ def test_a_milder_cause_and_places_elsewhere_leave_a_finding_as_it_is() -> None:
     assert without_consequences([cause, *many]) == (cause, *many)
     causes = Tally(found("MLS004", "mismatch", f"/{number}/manifest_length") for number in range(9)).findings()
     assert without_consequences([*causes, *many]) == causes
+
+
+def test_a_finding_with_a_milder_cause_is_reported() -> None:
+    def found(aspect: str, severity: Severity, follows: tuple[str, ...] = ()) -> Finding:
+        return Finding(Violation(requirement="MAN017", message="any", aspect=aspect), severity, follows=follows)
+
+    error = found("file-vanished", Severity.ERROR, (NEVER_ADDED,))
+    assert without_consequences([found("unknown-file", Severity.ERROR), error]) == (
+        found("unknown-file", Severity.ERROR),
+    )
+    assert {one.check for one in without_consequences([found("unknown-file", Severity.WARNING), error])} == {
+        NEVER_ADDED,
+        VANISHED,
+    }
+
+
+def test_row_counts_are_compared_as_numbers_and_not_as_texts() -> None:
+    place = Violation(
+        requirement="MLS013",
+        message="any",
+        aspect="mismatch",
+        file="list",
+        path="/0/added_rows_count",
+        found="seven rows",
+        expected="five rows",
+        difference=-2,
+    )
+    one = Finding(place, Severity.ERROR)
+    assert without_right_counts([one], {("list", "/0/added_rows_count"): 2}) == ()
+    assert without_right_counts([one], {("list", "/0/added_rows_count"): 3}) == (one,)
+    assert without_right_counts([one], {}) == (one,)
 
 
 @pytest.mark.parametrize("chosen", ["select", "ignore"])

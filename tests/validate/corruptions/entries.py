@@ -161,7 +161,7 @@ def _appears(bench: Any) -> None:
     manifest.records.append(record)
 
 
-@corruption("SNP018", "append-that-deletes", V2)
+@corruption("SNP018", "append-that-deletes", V2, also=("MAN017",))
 def _append(bench: Any) -> None:
     own = bench.snapshot
     manifest = next(one for one in bench.manifests if one.listed["added_snapshot_id"] == own["snapshot-id"])
