@@ -44,8 +44,8 @@ STOP_GRACE = 20.0
 class AdapterLimits:
     """How long an adapter may take, and how often it may die."""
 
-    start: float = 120.0
-    """Seconds from the start of the process to its answer to ``start``; a JVM needs several."""
+    start: float = 300.0
+    """Seconds from the start of the process to its answer to ``start``; a server on a busy machine needs minutes."""
 
     request: float = 30.0
     """Seconds for one answer, from the moment when its request is the oldest without one."""
