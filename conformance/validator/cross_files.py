@@ -28,6 +28,7 @@ from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.scan_planning.delete_scope import Mismatch
 from spec_ref.snapshots.retention import ancestors
+from spec_ref.snapshots.snapshot import Snapshot
 
 Numbers = npt.NDArray[Any]
 
@@ -253,11 +254,22 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
 def _deletes_of_roots(
     context: Context, members: Members, locations: Mapping[int, str], files: _Files
 ) -> Iterator[Finding]:
-    """Find files that a snapshot without a parent deletes."""
-    roots = [one for one in members.checked if context.snapshots[one].parent_snapshot_id is None]
+    """Find files that the first snapshot of a table deletes."""
+    roots = [one for one in members.checked if _is_root(context.snapshots[one])]
     for row in np.nonzero(~files.live & np.isin(files.snapshot, roots))[0].tolist():
         if files.manifest[row] in members.of_snapshot[int(files.snapshot[row])]:
             yield _unknown_file(locations, files, row, "a snapshot without a parent lists a file as deleted")
+
+
+def _is_root(snapshot: Snapshot) -> bool:
+    """Return whether a snapshot never had a parent, as its summary counts no files that it deletes.
+
+    Writers that expire the parent may leave out its id afterwards, as PyIceberg does.
+    """
+    summary = snapshot.summary
+    if snapshot.parent_snapshot_id is not None or summary is None:
+        return False
+    return all(summary.get(name, "0") == "0" for name in ("deleted-data-files", "removed-delete-files"))
 
 
 def _unknown_file(locations: Mapping[int, str], files: _Files, row: int, message: str) -> Finding:

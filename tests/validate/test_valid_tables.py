@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from conformance.table_io.writing import append, create_table, delete, open_table
 from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import Snapshots, validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import index, materialize, table_names
 from spec_ref.checks.findings import Severity
+from spec_ref.data_types.types import LONG, NestedField
 from spec_ref.encodings import random_access_bytes
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from tools.grid.workbench import Workbench
 
 WRITTEN = [name for name in table_names() if "engine" in index(name)]
@@ -124,3 +129,18 @@ def test_files_that_are_not_held_whole_are_checked_alike(
     monkeypatch.setattr(random_access_bytes, "WHOLE", 10)
     monkeypatch.setattr(random_access_bytes, "PART", 64)
     assert report() == whole
+
+
+def test_a_snapshot_whose_expired_parent_is_forgotten_may_delete_files(tmp_path: Path) -> None:
+    place = str(tmp_path / "t")
+    create_table(place, (NestedField(1, "id", required=False, type=LONG),))
+    for number in (1, 2):
+        append(open_table(place), pa.table({"id": [number]}))
+    delete(open_table(place), Comparison(Operation.EQ, NamedReference("id"), Literal(1)))
+    location = Path(open_table(place).table.metadata_location.removeprefix("file://"))
+    metadata = json.loads(location.read_text())
+    metadata["snapshots"] = metadata["snapshots"][-1:]
+    del metadata["snapshots"][0]["parent-snapshot-id"]
+    metadata["snapshot-log"] = metadata["snapshot-log"][-1:]
+    location.write_text(json.dumps(metadata))
+    assert errors(validate(str(location), Level.ROWS, Local(), Snapshots("all"))) == []
