@@ -146,7 +146,7 @@ def test_a_matrix_is_published_and_read_back(published: Path, monkeypatch: pytes
     page = interop.matrix_page()
     assert f"#finding-{known.id}" in page
     assert "an entry without an id" in page
-    assert "Of the 2 tables that were read, some consumers were given a part: x 1." in page
+    assert "Of the 2 tables that were read, some consumers were given only a part: x 1." in page
     assert [one.name for one in read.consumers] == ["x", "y"]
     assert '"cells":"wC"' in (results.PUBLISHED / results.MATRIX).read_text()
     matrix.complete = False

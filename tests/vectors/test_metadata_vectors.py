@@ -167,5 +167,5 @@ def test_new_ids_are_higher_than_any_that_was_given() -> None:
 def test_every_broken_document_names_its_valid_neighbour() -> None:
     for case in cases():
         for id_ in (f"metadata-{case.id}", f"metadata-check-{case.id}"):
-            neighbour = vectors()[id_]["note"].rpartition("; valid: ")[2]
+            neighbour = vectors()[id_]["note"].rpartition("; valid counterpart: ")[2]
             assert "ok" in vectors()[neighbour]["expect"]

@@ -110,7 +110,7 @@ STRINGS: list[Row] = [
     ("string-line-break", "string", "a\r\nb", "both characters stay"),
     ("string-composed", "string", "\u00e9", "one character, not normalised"),
     ("string-decomposed", "string", "e\u0301", "two characters, not normalised"),
-    ("string-case-folds-to-two", "string", "\u00df\u0130", "letters that become two in another case"),
+    ("string-case-folds-to-two", "string", "\u00df\u0130", "letters that become two letters in the other case"),
     ("string-upper-case", "string", "ABC", "case stays"),
     ("string-astral", "string", "\U0001f4b0", "four bytes, no surrogates"),
     ("string-byte-order-mark", "string", "\ufeffa", "a byte order mark is kept"),

@@ -41,7 +41,7 @@ NAMED: Document = edited(
         },
     },
 )
-"""A table whose columns, properties and references are called by names that are easily changed."""
+"""A table whose columns, properties and references have names that engines easily alter."""
 
 MEMBERS = (
     ("columns", "TYP002", ("schemas",)),
@@ -146,7 +146,7 @@ def upgrades() -> Iterator[Vector]:
 
 
 def expiries() -> Iterator[Vector]:
-    """Yield cases of references whose names are easily changed, of which one of each two has expired."""
+    """Yield cases of references whose names engines easily alter, of which one of each two has expired."""
     refs: dict[str, Any] = {
         name: {"snapshot-id": 3, "type": "tag", **({"max-ref-age-ms": 1} if number % 2 else {})}
         for number, name in enumerate(NAMES)

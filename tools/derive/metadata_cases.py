@@ -154,7 +154,7 @@ def missing() -> Iterator[Case]:
             (code,),
             {f"/{name}": DROP},
             EITHER,
-            "deprecated in favour of the list, which is there",
+            "deprecated in favour of the list, which is present",
         )
     for version in (2, 3):
         for name, code, outcome in V2_REQUIRED:

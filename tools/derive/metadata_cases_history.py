@@ -133,7 +133,7 @@ def snapshots() -> Iterator[Case]:
         ("SNP008",),
         {f"{NEW}/summary/operation": DROP},
         EITHER,
-        "writers have to say the operation; readers tolerate its absence, or are strict with metadata JSON",
+        "writers have to write the operation; readers tolerate its absence, or are strict with metadata JSON",
         why=("C3", "E17"),
     )
     yield Case(
@@ -204,10 +204,10 @@ def lineage() -> Iterator[Case]:
                 "TMD024",
                 {"/next-row-id": 119},
                 EITHER,
-                "row id 119 was given to the current snapshot",
+                "row id 119 was assigned to the current snapshot",
             ),
-            ("next-row-id-zero", "TMD024", {"/next-row-id": 0}, EITHER, "row ids up to 119 were given"),
-            ("overlap", "LIN023", {f"{NEW}/first-row-id": 99}, EITHER, "two snapshots were given row id 99"),
+            ("next-row-id-zero", "TMD024", {"/next-row-id": 0}, EITHER, "row ids up to 119 were assigned"),
+            ("overlap", "LIN023", {f"{NEW}/first-row-id": 99}, EITHER, "row id 99 was assigned to two snapshots"),
             ("key-unknown", "SNP012", {f"{NEW}/key-id": "5f819a"}, EITHER, "no key has the id"),
             ("key-number", "SNP012", {f"{NEW}/key-id": 5}, REFUSED, "the id of a key is a number"),
         ],
@@ -250,7 +250,7 @@ def lineage() -> Iterator[Case]:
                 "the id of another key is a number",
             ),
             ("properties-list", "ENC004", {"/encryption-keys/1/properties": []}, EITHER, "properties are a list"),
-            ("ids-twice", "ENC001", {"/encryption-keys/1/key-id": "5f819b"}, EITHER, "two keys have one id"),
+            ("ids-twice", "ENC001", {"/encryption-keys/1/key-id": "5f819b"}, EITHER, "two keys have the same id"),
         ],
     )
     yield Case(

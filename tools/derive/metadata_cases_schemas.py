@@ -155,7 +155,7 @@ def ids() -> Iterator[Case]:
                 "a nested field has the id of a column",
             ),
             ("element-twice", "TYP002", {f"{LIST}/element-id": 7}, REFUSED, "an element has the id of its list"),
-            ("key-and-value", "TYP002", {f"{MAP}/value-id": 10}, REFUSED, "a key and its value have one id"),
+            ("key-and-value", "TYP002", {f"{MAP}/value-id": 10}, REFUSED, "a key and its value have the same id"),
             ("value-of-column", "TYP002", {f"{MAP}/value-id": 2}, REFUSED, "a value has the id of a column"),
         ],
     )
@@ -164,7 +164,7 @@ def ids() -> Iterator[Case]:
         "v2-minimal",
         [
             ("field-twice", "TYP002", {"/schemas/0/fields/1/id": 1}, REFUSED, "two columns have id 1"),
-            ("names-twice", "TYP002", {"/schemas/0/fields/1/name": "id"}, EITHER, "two columns have one name"),
+            ("names-twice", "TYP002", {"/schemas/0/fields/1/name": "id"}, EITHER, "two columns have the same name"),
             (
                 "schemas-twice",
                 "TMD008",
@@ -364,7 +364,7 @@ def defaults() -> Iterator[Case]:
         "f79c3e09",
         "f79c3e09-677c-4bbd-a479-3f349cb785e7",
         REFUSED,
-        "the default of a uuid is none",
+        "the default of a uuid is not a UUID",
     )
     yield _default(
         "fixed-length",

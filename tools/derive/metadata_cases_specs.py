@@ -102,14 +102,14 @@ def ids() -> Iterator[Case]:
                 "PAR025",
                 {f"{BUCKET}/field-id": 1000, "/last-partition-id": 1000},
                 EITHER,
-                "two fields of a spec have one id",
+                "two fields of a spec have the same id",
             ),
             (
                 "field-id-of-another-spec",
                 "PAR003",
                 {"/partition-specs/0/fields/-": {**identity, "field-id": 1000}},
                 EITHER,
-                "two specs have one field id for different fields",
+                "two specs have the same field id for different fields",
             ),
             (
                 "equivalent",
@@ -451,7 +451,7 @@ def evolved_orders() -> Iterator[Case]:
             {},
         ),
         ("id-0", "SRT002", [(0, by_id)], [(3, by_id)], 0, "a new order has the id of the unsorted one", {}),
-        ("default-gone", "TMD020", [(0,), (1, by_id)], [(0,), (2, by_id)], 2, "the default order was taken out", {}),
+        ("default-gone", "TMD020", [(0,), (1, by_id)], [(0,), (2, by_id)], 2, "the default order was removed", {}),
         (
             "source-dropped",
             "PAR004",

@@ -132,7 +132,14 @@ GOOD: list[Row] = [
         11,
         "the same name in another case",
     ),
-    ("rename-back", ("EVO010",), [rename("data", "text"), rename("text", "data")], NESTED, 11, "there and back"),
+    (
+        "rename-back",
+        ("EVO010",),
+        [rename("data", "text"), rename("text", "data")],
+        NESTED,
+        11,
+        "a column is renamed, and gets its old name back",
+    ),
     (
         "move-first",
         ("EVO001",),
@@ -297,7 +304,7 @@ def structure() -> Iterator[Vector]:
             arguments([change], 2),
             any_of(INVALID, ok({"fields": fields, "last-column-id": last})),
             "derivation: a field is found by its name, and no rule says that it is the only one of it",
-            "two fields of a struct have one name",
+            "two fields of a struct have the same name",
             ("E17",),
             (2,),
         )
@@ -330,7 +337,7 @@ def structure() -> Iterator[Vector]:
 
 
 def names() -> Iterator[Vector]:
-    """Yield cases of columns whose names are easily changed."""
+    """Yield cases of columns whose names engines easily alter."""
     added = [new_field(id_, name, "int") for id_, name in enumerate(awkward.NAMES, 3)]
     yield Vector(
         "evolve-awkward-names",

@@ -200,7 +200,7 @@ GOOD: list[Row] = [
         [{"field-id": id_, "names": [name]} for id_, name in enumerate(awkward.NAMES, 1)],
         [_column(name) for name in awkward.LOOKALIKES],
         [{"path": [name], "field-id": None} for name in awkward.LOOKALIKES],
-        "names that look like those of the mapping are none of them",
+        "names that look like names of the mapping are different names",
     ),
     (
         "empty-name",
@@ -298,7 +298,7 @@ def vectors() -> Iterator[Vector]:
         {"mapping": [{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["id"]}], "columns": one},
         any_of(INVALID, ok(_ids(id=1)), ok(_ids(id=2))),
         "derivation: several names may map to one id, and no rule says what one name under two ids means",
-        "two fields of one level have one name",
+        "two fields of one level have the same name",
         ("E17",),
     )
 

@@ -117,7 +117,7 @@ GOOD: list[tuple[str, tuple[str, ...], list[Document], int, Document, str]] = [
         [REMOVE_DAY, REMOVE_BUCKET],
         1,
         _made([], spec_id=0),
-        "the unpartitioned spec is there already",
+        "the table already has the unpartitioned spec",
     ),
     (
         "same-again",
@@ -125,7 +125,7 @@ GOOD: list[tuple[str, tuple[str, ...], list[Document], int, Document, str]] = [
         [_add(3, "day", "ts_day"), _add(1, "bucket[16]", "id_bucket")],
         0,
         _made([DAY, BUCKET], spec_id=1),
-        "an equivalent spec is there already",
+        "the table already has an equivalent spec",
     ),
     (
         "rename-back",
@@ -133,7 +133,7 @@ GOOD: list[tuple[str, tuple[str, ...], list[Document], int, Document, str]] = [
         [{"op": "rename", "name": "ts_day", "to": "day"}, {"op": "rename", "name": "day", "to": "ts_day"}],
         1,
         _made([DAY, BUCKET], spec_id=1),
-        "the spec is what it was",
+        "the spec does not change",
     ),
     (
         "field-again",
@@ -218,7 +218,7 @@ def evolution() -> Iterator[Vector]:
         _args([_add(2, "identity", "ts_day")], 2),
         any_of(INVALID, ok(_made(twice, 1002))),
         SECTION,
-        "two fields of a spec have one name",
+        "two fields of a spec have the same name",
         ("C25",),
         (2,),
     )

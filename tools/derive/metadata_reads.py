@@ -125,7 +125,7 @@ def filled_in() -> Iterator[Vector]:
         ("TMD007", "TMD008"),
         {"/schema/fields": [ID]},
         {"schemas": canonical(V1_RICH)["schemas"]},
-        "where schemas is there, schema is not read",
+        "where schemas is present, schema is not read",
         ("C17",),
     )
     yield _read(

@@ -172,7 +172,7 @@ def references() -> Iterator[Vector]:
     limits = (("below", 2 * DAY - 1), ("equal", 2 * DAY), ("above", 2 * DAY + 1))
     for kind in ("tag", "branch"):
         for label, limit in limits:
-            note = f"a snapshot of two days, an age {label} that" if label != "equal" else "just the age, not older"
+            note = f"a snapshot of two days, an age {label} that" if label != "equal" else "exactly the age, not older"
             yield case(
                 f"{kind}-age-{label}",
                 ("RET002", "REF005"),
@@ -286,7 +286,7 @@ def branches() -> Iterator[Vector]:
         "older-between-younger",
         ("RET004",),
         table(skewed, main, 5, {**policy, AGE: 4 * DAY}),
-        "the first that is too old ends the line, although its parent is younger",
+        "the first that is too old ends the chain, although its parent is younger",
     )
     yield case(
         "older-among-first",
@@ -300,7 +300,7 @@ def branches() -> Iterator[Vector]:
             f"one-time-{label}",
             ("RET004",),
             table(same, main, 5, {**policy, AGE: age}),
-            "all snapshots are of one time",
+            "all snapshots have the same time",
         )
     ahead = {**CHAIN, 5: (4, -DAY)}
     yield case(

@@ -86,7 +86,7 @@ def upgrades() -> Iterator[Vector]:
             {"metadata": document, "format_version": 3, "select": ["snapshots", "next-row-id"]},
             ok({"snapshots": canonical(document)["snapshots"], "next-row-id": "0"}),
             "spec: Row Lineage for Upgraded Tables",
-            "the snapshots that exist get no row ids",
+            "existing snapshots get no row ids",
             only=(3,),
         )
     yield Vector(

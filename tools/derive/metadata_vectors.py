@@ -51,7 +51,7 @@ def _names() -> dict[str, str]:
 
 def _note(case: Case) -> str:
     """Return what is broken, and the vector of the nearest valid document."""
-    return f"{case.note}; valid: {_names()[json.dumps(edited(BASES[case.base], case.near or {}))]}"
+    return f"{case.note}; valid counterpart: {_names()[json.dumps(edited(BASES[case.base], case.near or {}))]}"
 
 
 def _read_vector(case: Case) -> Vector:
@@ -99,7 +99,7 @@ def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
         text = json.dumps(document)
         if text not in seen:
             seen.add(text)
-            yield group, f"{case.id}-valid", _codes(case), document, f"valid, next to metadata-{case.id}"
+            yield group, f"{case.id}-valid", _codes(case), document, f"the valid counterpart of metadata-{case.id}"
 
 
 def _asked(base: Document, document: Document) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ NAMES = {"id": "long", "pos": "long", "file_path": "string"}
 def _names(_session: None) -> None:
     import pyarrow as pa
 
-    about = "columns that are called as those of position delete files are, and position deletes"
+    about = "columns with the names of columns of position delete files, and position deletes"
     table = ArrowTable("arrow-names-of-deletes", about, NAMES)
     rows = [{"id": number, "pos": 2 - number, "file_path": f"path {number}"} for number in range(3)]
     types = {"id": pa.int64(), "pos": pa.int64(), "file_path": pa.string()}
@@ -181,6 +181,6 @@ def _deletes(name: str, about: str, layout: str) -> None:
         table.end([row for row in rows if row["id"] not in (1, 4, 6)])
 
 
-_deletes("large", "paths of position deletes that Arrow has as large strings, as the file says", "large")
-_deletes("dictionary", "paths of position deletes that Arrow has as a dictionary, as the file says", "dictionary")
+_deletes("large", "position deletes whose file declares the paths as large strings of Arrow", "large")
+_deletes("dictionary", "position deletes whose file declares the paths as a dictionary of Arrow", "dictionary")
 _deletes("unsorted", "position deletes in another order than by file and position", "unsorted")

@@ -44,7 +44,8 @@ def _values(name: str, kind: str, format_: str, *, partitioned: bool = False) ->
     def make(session: Session) -> None:
         version = 3 if kind == "nanoseconds" else 2
         types, rows = columns(kind)
-        about = f"awkward values in {format_}: {kind}{', as partitions' if partitioned else ''}"
+        values = "dates and times far from 1970" if kind == "far" else kind
+        about = f"awkward values in {format_}: {values}{', as partitions' if partitioned else ''}"
         table = JavaTable(session, name, version, about)
         fields = [("identity", column) for column in types if column not in ("id", "fixed")] if partitioned else []
         table.make(types, fields)
@@ -137,7 +138,7 @@ def _names(format_: str) -> None:
 
     @golden(name, "iceberg-java")
     def make(session: Session) -> None:
-        table = JavaTable(session, name, 2, f"names of columns that are easily changed, in {format_}")
+        table = JavaTable(session, name, 2, f"names of columns that engines easily alter, in {format_}")
         table.make(dict.fromkeys(NAMES, "int"))
         table.append(format_, *(tuple(range(start, start + len(NAMES))) for start in (1, 101)))
         table.mark("all rows")

@@ -45,7 +45,7 @@ def _cut(pattern: str, rest: int) -> Callable[[SparkTable], None]:
     def damage(table: SparkTable) -> None:
         found = _only(table.location, pattern)
         found.write_bytes(found.read_bytes()[:-rest])
-        table.say(f"then the last {rest} bytes of {found.name} were cut off")
+        table.say(f"then the last {rest} bytes of {found.name} were removed")
 
     return damage
 
@@ -62,9 +62,9 @@ def _flip(pattern: str, offset: int) -> Callable[[SparkTable], None]:
 
 
 _broken("broken-data-missing", "a data file is missing", _without("*-0-00001.parquet"))
-_broken("broken-data-cut-parquet", "a Parquet data file is cut off", _cut("*-0-00001.parquet", 9))
-_broken("broken-data-cut-avro", "an Avro data file is cut off", _cut("*-0-00001.avro", 24), format_="avro")
-_broken("broken-data-cut-orc", "an ORC data file is cut off", _cut("*-0-00001.orc", 9), format_="orc")
+_broken("broken-data-cut-parquet", "a Parquet data file is truncated", _cut("*-0-00001.parquet", 9))
+_broken("broken-data-cut-avro", "an Avro data file is truncated", _cut("*-0-00001.avro", 24), format_="avro")
+_broken("broken-data-cut-orc", "an ORC data file is truncated", _cut("*-0-00001.orc", 9), format_="orc")
 _broken("broken-deletes-missing", "a position-delete file is missing", _without("*-deletes.parquet"))
 _broken("broken-dv-missing", "a file of deletion vectors is missing", _without("*-deletes.puffin"), 3)
 # A blob begins at byte 4: its length, the magic, a count of bitmaps, then keys and bitmaps.
@@ -76,5 +76,5 @@ _broken(
 )
 _broken("broken-dv-magic", "the magic of a deletion vector is wrong", _flip("*.puffin", 9), 3)
 _broken("broken-manifest-missing", "a manifest is missing", _without("*-m0.avro"))
-_broken("broken-manifest-cut", "a manifest is cut off", _cut("*-m0.avro", 24))
+_broken("broken-manifest-cut", "a manifest is truncated", _cut("*-m0.avro", 24))
 _broken("broken-list-missing", "the manifest list is missing", _without("snap-*.avro"))

@@ -52,7 +52,7 @@ def _position_deletes_partitioned(session: Session) -> None:
 def _equality(name: str, format_: str, engine: str = "iceberg-java") -> None:
     @golden(name, engine)
     def make(session: Session) -> None:
-        about = f"equality deletes in {format_}: null keys, two sets of columns, rows that come back"
+        about = f"equality deletes in {format_}: null keys, two sets of columns, rows that are added again"
         table = JavaTable(session, name, 2, about)
         table.make({"id": "long", "data": "string", "d": "double"})
         table.append(format_, (1, "a", 1.0), (2, "b", "NaN"), (3, None, 0.0))
@@ -233,7 +233,7 @@ _vectors("java-1-10-deletion-vectors", "parquet", "iceberg-java@1.10.2")
 
 @golden("deletion-vectors-after-upgrade", "iceberg-java")
 def _deletion_vectors_after_upgrade(session: Session) -> None:
-    about = "deletion vectors over older position deletes: the vector of a file takes the place of them"
+    about = "deletion vectors over older position deletes: the vector of a file replaces them"
     table = SparkTable(session, "deletion-vectors-after-upgrade", 2, about)
     table.create(COLUMNS, **{"write.delete.granularity": "partition"})
     table.insert((1, "a"), (2, "b"), (3, "c"))

@@ -108,7 +108,7 @@ def _nested_evolved(name: str, format_: str) -> None:
 def _new_struct(name: str, format_: str) -> None:
     @golden(name, "iceberg-java")
     def make(session: Session) -> None:
-        about = f"{format_} files that lack a whole struct, list and map of the schema, and all that is selected of one"
+        about = f"{format_} files that lack a whole struct, list and map, and all selected fields of another struct"
         table = SparkTable(session, name, 2, about)
         table.create({"id": "long", "point": struct((3, "x", "int"))}, write_format_default=format_)
         table.insert((1, {"x": 1}), (2, None), (3, {"x": None}))

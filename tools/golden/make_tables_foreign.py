@@ -205,7 +205,7 @@ def _object(value: Any, **fields: Any) -> dict[str, Any]:
 
 _variants(
     "arrow-variant-shredded",
-    "objects that are all shredded in part, whose fields are missing, null or of another type",
+    "objects that are all partly shredded, with fields that are missing, null or of another type",
     _objects,
     [
         (
@@ -227,7 +227,7 @@ _variants(
 )
 _variants(
     "arrow-variant-no-object",
-    "shredded fields beside a value that is no object",
+    "shredded fields beside a value that is not an object",
     _objects,
     [(_object(_bytes("text"), a=_typed("x")), {"a": "x"})],
 )

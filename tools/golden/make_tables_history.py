@@ -205,7 +205,7 @@ def _rewritten_v2(session: Session) -> None:
 
 @golden("bounds-truncated", "iceberg-java")
 def _bounds(session: Session) -> None:
-    about = "strings and bytes longer than their bounds, which are cut to 16 characters or bytes"
+    about = "strings and bytes longer than their bounds, which are truncated to 16 characters or bytes"
     table = SparkTable(session, "bounds-truncated", 2, about)
     table.create({"n": "int", "s": "string", "bin": "binary"})
     long = "sixteen letters." + "x" * 40

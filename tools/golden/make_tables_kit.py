@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import json
 import math
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable
@@ -82,6 +83,10 @@ def _plain(type_: Any) -> Any:
     return made
 
 
+FORMAT_NAMES = {"avro": "Avro", "orc": "ORC", "parquet": "Parquet"}
+"""The names of the file formats in descriptions of tables."""
+
+
 class Table:
     """A golden table under construction."""
 
@@ -89,7 +94,7 @@ class Table:
         self.name = name
         self.engine = engine
         self.version = version
-        self.about = about
+        self.about = re.sub(r"\b(avro|orc|parquet)\b", lambda found: FORMAT_NAMES[found[0]], about)
         self.location = PLACE / name
         self.statements: list[str] = []
         self.data_files: dict[str, list[dict[str, Any]]] = {}

@@ -274,8 +274,20 @@ def _evolved(table: ScriptTable) -> None:
 _TABLES: tuple[tuple[str, str, int, str, Fill], ...] = (
     ("upserts-v2", "flink", 2, "equality deletes, and position deletes for a key that one commit has twice", _upserts),
     ("upserts-v3", "flink", 3, "equality deletes, and vectors for a key that one commit has twice", _upserts),
-    ("upserts-orc", "flink", 2, "the same in ORC", partial(_upserts, write_format_default="orc")),
-    ("upserts-avro", "flink", 2, "the same in Avro", partial(_upserts, write_format_default="avro")),
+    (
+        "upserts-orc",
+        "flink",
+        2,
+        "equality deletes and position deletes, in ORC",
+        partial(_upserts, write_format_default="orc"),
+    ),
+    (
+        "upserts-avro",
+        "flink",
+        2,
+        "equality deletes and position deletes, in Avro",
+        partial(_upserts, write_format_default="avro"),
+    ),
     ("changes-v2", "trino", 2, "position deletes", _changes),
     ("changes-v3", "trino", 3, "deletion vectors", _changes),
     ("changes-orc", "trino", 2, "position deletes in ORC", partial(_changes, write_format_default="orc")),

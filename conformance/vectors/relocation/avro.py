@@ -98,7 +98,7 @@ class ValueReader:
             Unreadable: there are fewer.
         """
         if count < 0 or count > len(self.data) - self.at:
-            raise IncompleteFile("the file is cut")
+            raise IncompleteFile("the file is truncated")
         self.at += count
         return self.data[self.at - count : self.at]
 

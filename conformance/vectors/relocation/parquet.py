@@ -173,7 +173,7 @@ class _Rewriting:
         for field in (1, 2, 5, 6):
             if field in statistics:
                 if statistics[field] and statistics[field] not in self.paths:
-                    raise IncompleteFile("a statistic is cut within the folder")
+                    raise IncompleteFile("a statistic is truncated within the folder")
                 statistics[field] = self.paths.replace(statistics[field])
 
     def indexes(self, chunk: Struct) -> None:

@@ -110,7 +110,7 @@ def cases() -> Iterator[Case]:
                     f"awkward-{'far-' if far else ''}{name}-{format_}",
                     (*codes, *WRITTEN[format_], *milliseconds),
                     (create(version, columns, format=format_), append(names, *rows)),
-                    "values at their limits, or that are easily changed, as they were written",
+                    "values at their limits, or that engines easily alter, as they were written",
                 )
 
 

@@ -121,7 +121,7 @@ LENGTHS = [
 
 TEXTS = [
     ("lone-continuation", "80", "a continuation byte without a start"),
-    ("invalid-ff", "FF", "no UTF-8 byte"),
+    ("invalid-ff", "FF", "not a byte of UTF-8"),
     ("truncated-2", "61C3", "a character of two bytes is incomplete"),
     ("truncated-3", "E282", "a character of three bytes is incomplete"),
     ("truncated-4", "F09F92", "a character of four bytes is incomplete"),
@@ -187,7 +187,7 @@ BAD_SHAPES = [
     ("type-0", "0100000000" + POINT[10:], "type 0 is not instantiable"),
     ("type-99", "0163000000" + POINT[10:], "no such type"),
     ("ewkb-srid", "0101000020E6100000" + POINT[10:], "the SRID flag is an extension (EWKB)"),
-    ("count-too-large", "0102000000FFFFFFFF" + POINT[10:], "the points announced are not there"),
+    ("count-too-large", "0102000000FFFFFFFF" + POINT[10:], "the declared points are missing"),
 ]
 
 

@@ -123,7 +123,7 @@ TRUNCATED: list[tuple[str, str, str, int, str]] = [
     ("d7ff-10ffff", "string", "\ud7ff\U0010ffffz", 2, "raised past the surrogates after a drop"),
     ("money-bags", "string", "\U0001f4b0" * 4, 3, "code points, never half a character"),
     ("16-then-astral", "string", "0123456789abcde\U0001f4b0xyz", 16, "a character of four bytes around byte 16"),
-    ("combining", "string", "e\u0301e\u0301", 2, "no regard to normalisation"),
+    ("combining", "string", "e\u0301e\u0301", 2, "normalisation does not count"),
     ("z", "string", "zz", 1, ""),
     ("10ffff-exact", "string", "\U0010ffff", 1, "not longer than the width: unchanged"),
     ("binary-3", "binary", "0102030405", 3, ""),

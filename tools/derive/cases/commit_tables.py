@@ -118,15 +118,20 @@ def specs() -> Iterator[Vector]:
                 "spec-then-append",
                 ("OCC006", "MLS005"),
                 race(buckets, new),
-                "the file stays of the spec that it was planned for",
+                "the file keeps the spec for which it was planned",
             ),
-            ("append-then-spec", ("OCC009",), race(new, buckets), "files do not touch a change of the spec"),
+            (
+                "append-then-spec",
+                ("OCC009",),
+                race(new, buckets),
+                "new files do not conflict with a change of the spec",
+            ),
             ("append-then-rewrite", ("OCC007",), race(new, rewrite), "new files do not concern a rewrite"),
             (
                 "rewrite-then-delete",
                 ("OCC008",),
                 race(across, {"op": "delete", "remove": ["f3"]}),
-                "the file is gone that was rewritten into another spec",
+                "the file that was rewritten into another spec is gone",
             ),
             (
                 "delete-then-rewrite",
@@ -144,7 +149,7 @@ def specs() -> Iterator[Vector]:
                     "global-delete-then-rewrite",
                     ("OCC007", "SCN011"),
                     race(everywhere, rewrite),
-                    "equality deletes of an unpartitioned spec are of all data files",
+                    "equality deletes of an unpartitioned spec apply to all data files",
                 ),
                 (
                     "delete-in-a-partition-then-rewrite",

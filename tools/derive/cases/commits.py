@@ -179,7 +179,7 @@ def _logs_with_deletes(version: int, a: dict[str, Change], b: dict[str, Change],
         "position-delete-then-rewrite-of-another",
         ("OCC007",),
         race(a["position-delete"], {"op": "rewrite", "files": [file("b-compact")], "remove": ["f2"]}),
-        "the deletes are of another file than the one that is rewritten",
+        "the deletes are of a file other than the rewritten one",
     )
     of_f2 = {
         "op": "row-delta",
@@ -201,7 +201,7 @@ def _kinds() -> Iterator[Vector]:
         code = "DEL002" if version == 3 else "DEL001"
         change = {"op": "row-delta", "deletes": [deletes("a-new", kind, of=None if kind == "equality" else "f1")]}
         log = turn("a", change)
-        yield case(f"{kind}-deletes", (code,), version, log, f"tables of version {version} take no {kind} deletes")
+        yield case(f"{kind}-deletes", (code,), version, log, f"tables of version {version} have no {kind} deletes")
 
 
 def _lost() -> Iterator[Vector]:

@@ -144,7 +144,7 @@ def _frames() -> Iterator[tuple[str, str, bytes, str]]:
         deletion_vector(data, magic=bytes.fromhex("D1D33965")),
         "another magic, with the right checksum",
     )
-    yield "magic-reversed", "PUF018", deletion_vector(data, magic=DV_MAGIC[::-1]), "the magic in the other order"
+    yield "magic-reversed", "PUF018", deletion_vector(data, magic=DV_MAGIC[::-1]), "the magic in reverse order"
     crc = zlib.crc32(body)
     yield "checksum", "PUF018", deletion_vector(data, checksum=crc ^ 1), "one bit of the checksum is wrong"
     reverse = struct.unpack("<I", struct.pack(">I", crc))[0]
@@ -229,7 +229,13 @@ def _encoded() -> Iterator[tuple[str, str, list[tuple[int, bytes]], Ranges, str]
     sparse = [(key, array([key * 7])) for key in range(10)]
     yield "sparse", "PUF019", [(0, bitmap(sparse))], _singles(key * 65543 for key in range(10)), "ten containers of one"
     apart = [(0, bitmap([(0, array([7]))])), (5, bitmap([(0, array([9]))]))]
-    yield "high-key", "PUF019", apart, [(7, 7), ((5 << 32) + 9,) * 2], "keys between which others have no positions"
+    yield (
+        "high-key",
+        "PUF019",
+        apart,
+        [(7, 7), ((5 << 32) + 9,) * 2],
+        "two keys, with keys between them that have no positions",
+    )
 
 
 def _written() -> Iterator[Vector]:

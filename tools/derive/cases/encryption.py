@@ -106,9 +106,9 @@ def _refused() -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], str]]:
     yield "key", ("GCM007",), _args(ONE, bytes(16)), "the key of another file"
     yield "prefix", ("GCM004", "GCM007"), _args(ONE, prefix=b"file-2"), "the prefix of another file"
     alone = header() + block(KEY, _nonce(0), TEXT, PREFIX)
-    yield "prefix-alone", ("GCM004", "GCM007"), _args(alone), "what is authenticated lacks the index"
+    yield "prefix-alone", ("GCM004", "GCM007"), _args(alone), "the authenticated data lacks the index"
     index = header() + block(KEY, _nonce(0), TEXT, aad(b"", 0))
-    yield "index-alone", ("GCM004", "GCM007"), _args(index), "what is authenticated lacks the prefix"
+    yield "index-alone", ("GCM004", "GCM007"), _args(index), "the authenticated data lacks the prefix"
     first = header() + block(KEY, _nonce(0), TEXT, aad(PREFIX, 1))
     yield "index-from-1", ("GCM004", "GCM007"), _args(first), "the first block has index 1"
     before = header() + block(KEY, _nonce(0), TEXT, (0).to_bytes(4, "little") + PREFIX)
@@ -122,9 +122,9 @@ def _refused() -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], str]]:
     twice = THREE[: ENDS[1]] + THREE[ENDS[0] : ENDS[1]] + THREE[ENDS[2] :]
     yield "twice", ("GCM004", "GCM007"), _args(twice), "the second block repeats the first"
     without = THREE[: ENDS[1]] + THREE[ENDS[2] :]
-    yield "left-out", ("GCM004", "GCM007"), _args(without), "the second block was taken out"
-    yield "cut", ("GCM005",), _args(THREE[: ENDS[2]], length=ENDS[3]), "the last block was cut off"
-    yield "cut-to-header", ("GCM005",), _args(ONE[:8], length=len(ONE)), "every block was cut off"
+    yield "left-out", ("GCM004", "GCM007"), _args(without), "the second block was removed"
+    yield "cut", ("GCM005",), _args(THREE[: ENDS[2]], length=ENDS[3]), "the last block was removed"
+    yield "cut-to-header", ("GCM005",), _args(ONE[:8], length=len(ONE)), "every block was removed"
     yield "cut-tag", ("GCM002", "GCM007"), _args(ONE[:-1]), "the last byte of the tag is missing"
     yield "short-block", ("GCM002", "GCM007"), _args(ONE[: 8 + 27]), "27 bytes are too few for a nonce and a tag"
 
@@ -132,8 +132,8 @@ def _refused() -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], str]]:
 def _open() -> Iterator[Vector]:
     one = header() + block(KEY, _nonce(0), b"", aad(PREFIX, 0))
     for name, data, note in (
-        ("empty", header(), "a stream of nothing has no block; Iceberg-Java expects an empty one"),
-        ("empty-block", one, "a stream of nothing has one block without ciphertext, as Iceberg-Java writes it"),
+        ("empty", header(), "an empty stream has no block; Iceberg-Java expects an empty one"),
+        ("empty-block", one, "an empty stream has one block without ciphertext, as Iceberg-Java writes it"),
     ):
         expect = any_of(_text(b""), INVALID)
         yield _vector(f"gcm-decrypt-{name}", ("GCM003",), _args(data), expect, note, ("B26",))
@@ -179,7 +179,7 @@ def _encrypt() -> VectorFile:
             KEY,
             PREFIX,
             bytes(range(256)) * 2,
-            "512 bytes in as many blocks as the writer likes",
+            "512 bytes in as many blocks as the writer chooses",
         ),
     ]
     vectors = []

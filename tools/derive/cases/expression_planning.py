@@ -255,7 +255,7 @@ PARTITIONS: list[Placed] = [
     (
         "unknown-is-null",
         ("int", "zorder", leaf("is-null"), None, YES, YES, ("SCN004",)),
-        "what it is null of is not known",
+        "it is not known whether the source is null",
     ),
 ]
 

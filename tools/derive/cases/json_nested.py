@@ -79,7 +79,7 @@ NESTED: list[tuple[str, dict[str, Any], Any, bool, str]] = [
 
 BAD_NESTED: list[tuple[str, dict[str, Any], Any, str]] = [
     ("struct-list", STRUCT, [1, "bar"], "an object by field id, not a list"),
-    ("struct-by-name", STRUCT, {"a": 1, "b": "bar"}, "fields go by id, not by name"),
+    ("struct-by-name", STRUCT, {"a": 1, "b": "bar"}, "fields are identified by id, not by name"),
     ("struct-bad-value", STRUCT, {"1": "one", "2": "bar"}, "a field's value is of its type"),
     ("struct-null-required", STRUCT, {"1": None, "2": "bar"}, "a required field is not null"),
     ("struct-string", STRUCT, "1", "an object by field id"),

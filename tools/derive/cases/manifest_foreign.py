@@ -104,7 +104,7 @@ def vectors() -> Iterator[Vector]:
     extra = {**row, "e": 1, "more": ["a", ""]}
     extra["data_file"] = {**row["data_file"], "extra": {"x": 1.5, "m": {"k": 1}}}
     yield other(
-        "unknown-columns", "MAN001", "columns that the spec does not have are passed over", unknown(ids=True), [extra]
+        "unknown-columns", "MAN001", "columns that the spec does not have are ignored", unknown(ids=True), [extra]
     )
     yield other(
         "unknown-columns-without-ids",
@@ -140,7 +140,7 @@ def vectors() -> Iterator[Vector]:
     yield other(
         "map-values-optional",
         "AVR001",
-        "values of maps are optional, as BigQuery writes, where the tables have them required",
+        "values of maps are optional, as BigQuery writes them, where the tables of the spec require them",
         values_nullable,
         expect=any_of(ok({"entries": [form]}), INVALID),
         contradiction=("E21",),

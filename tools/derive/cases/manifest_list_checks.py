@@ -44,7 +44,7 @@ def against_lists() -> Iterator[Vector]:
 
     yield vector("valid", [], "the list is right", {})
     unknown = dict.fromkeys(("added_files_count", "deleted_rows_count"))
-    yield vector("valid-unknown", [], "what the list does not say is not wrong", unknown)
+    yield vector("valid-unknown", [], "nothing is wrong where the list says nothing", unknown)
     yield vector("valid-no-summaries", [], "summaries may be missing", {"partitions": None})
     wide = [{"contains_null": True, "contains_nan": True, "lower_bound": b"a", "upper_bound": b"zz"}]
     yield vector("valid-wide-summaries", [], "wider summaries lose nothing", {"partitions": wide})
@@ -97,7 +97,7 @@ def against_lists() -> Iterator[Vector]:
     yield vector(
         "valid-null",
         [],
-        "the value is null, and there is no other",
+        "null is the only value",
         {**plain, "partitions": [{"contains_null": True}]},
         file,
     )

@@ -129,7 +129,7 @@ def _whole() -> Iterator[Vector]:
         "MLS002",
         manifest_list(2, [full], metadata=keys),
         [listed_form(full)],
-        "keys of the header mean nothing: a wrong version, as some writers write",
+        "keys of the header do not matter: a wrong version, as some writers write",
         2,
         expect=any_of(ok({"manifests": [listed_form(full)]}), INVALID),
         contradiction=("E14",),
@@ -231,7 +231,7 @@ def _foreign() -> Iterator[Vector]:
         yield other(
             f"{name.replace('_', '-')}-missing",
             code,
-            f"a list without {name} is one of v1 to its reader: 0",
+            f"a reader takes a list without {name} for one of v1: 0",
             without(field_id),
             form=listed_form(full, **{name: value}),
             expect=any_of(ok({"manifests": [listed_form(full, **{name: value})]}), INVALID),
@@ -259,7 +259,7 @@ def _foreign() -> Iterator[Vector]:
     yield other(
         "unknown-columns",
         "MLS002",
-        "columns that the spec does not have are passed over",
+        "columns that the spec does not have are ignored",
         unknown,
         {**full, "extra": ["a", ""], "last": 0.5},
     )

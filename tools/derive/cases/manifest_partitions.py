@@ -175,7 +175,7 @@ def vectors() -> Iterator[Vector]:
             field(1000, "p", optional(avro_type(type_))),
             type_,
             items,
-            f"values of type {type_} at its limits, or that are easily changed",
+            f"values of type {type_} at its limits, or that engines easily alter",
         )
     rows = [entry(number, file={"file_path": path}) for number, path in enumerate(awkward.PATHS)]
     yield case(

@@ -95,7 +95,7 @@ def _whole() -> Iterator[Vector]:
     forms += [entry_form(row, sequence_number=0, file_sequence_number=0) for row in (second, third)]
     yield case("v1", "MAN011 MAN015", data, forms, "every column of v1; all files get sequence number 0", 1, listed=OLD)
     header = {"format_version": 1, "content": 0, "partition_spec_id": 0}
-    yield case("v1-header", "MAN009", data, forms, "what the header says", 1, listed=OLD, header=header)
+    yield case("v1-header", "MAN009", data, forms, "the values of the header", 1, listed=OLD, header=header)
     null = [entry(1), entry(2, 0)]
     nullable = manifest(1, null, change=lambda schema: column(schema, 1).update(type=optional("long")))
     inherited = [entry_form(row, **ZERO) for row in null]
@@ -143,7 +143,7 @@ def _whole() -> Iterator[Vector]:
     forms = [entry_form(added, **NUMBER), entry_form(kept), entry_form(gone_entry)]
     yield case("v2", "MAN011 MAN013 MAN014 MAN015", manifest(2, rows, columns=None), forms, "every column of v2", 2)
     header = {"format_version": 2, "content": 0, "partition_spec_id": 0}
-    yield case("v2-header", "MAN009", manifest(2, rows), forms, "what the header says", 2, header=header)
+    yield case("v2-header", "MAN009", manifest(2, rows), forms, "the values of the header", 2, header=header)
     deletes = [
         entry(1, file={"content": 1, "referenced_data_file": "s3://b/wh/t/data/9.parquet"}),
         entry(2, file={"content": 2, "equality_ids": [2, 1], "sort_order_id": 0}),
@@ -153,7 +153,16 @@ def _whole() -> Iterator[Vector]:
     of_deletes = {**LISTED, "content": 1}
     yield case("v2-deletes", "DFL001 DFL020 DFL023", data, forms, "position and equality deletes", 2, listed=of_deletes)
     header = {"format_version": 2, "content": 1, "partition_spec_id": 0}
-    yield case("v2-deletes-header", "MAN010", data, forms, "the header says", 2, listed=of_deletes, header=header)
+    yield case(
+        "v2-deletes-header",
+        "MAN010",
+        data,
+        forms,
+        "the content is that of the header",
+        2,
+        listed=of_deletes,
+        header=header,
+    )
 
     ids = [
         entry(1),
@@ -195,7 +204,7 @@ def _inherited() -> Iterator[Vector]:
         return case(f"inherits-{name}", codes, data, [form], note, version, **more)
 
     row = entry(1)
-    yield one("added", "MAN019 SEQ006", row, "what is null is the manifest's", entry_form(row, **NUMBER))
+    yield one("added", "MAN019 SEQ006", row, "null fields become those of the manifest", entry_form(row, **NUMBER))
     zero = entry_form(row, **ZERO)
     yield one("zero", "MAN019 SEQ006", row, "0 is a number and not unknown", zero, listed=OLD)
     large = {**LISTED, "sequence_number": str(OTHER_SNAPSHOT), "added_snapshot_id": str((1 << 63) - 1)}
@@ -254,7 +263,7 @@ def _row_ids() -> Iterator[Vector]:
         "LIN019",
         [entry(1), entry(2, file={"record_count": 5}), entry(3)],
         [1000, 1010, 1015],
-        "each starts behind the rows of the files before it",
+        "each starts after the rows of the files before it",
     )
     zero = [entry(1, file={"record_count": 0}), entry(2)]
     yield ids("empty-file", "LIN019", zero, [1000, 1000], "a file without rows takes no ids")
@@ -283,7 +292,7 @@ def _row_ids() -> Iterator[Vector]:
         "a deleted file takes none of the ids that were set aside",
         contradiction=("B2",),
     )
-    yield ids("none", "LIN014", [entry(1)], [None], "the list has none: neither have the files", listed=LISTED)
+    yield ids("none", "LIN014", [entry(1)], [None], "the list has no row id, and neither have the files", listed=LISTED)
     yield ids("zero", "LIN019", [entry(1), entry(2)], [0, 10], "0 is an id", listed={**LISTED, "first_row_id": "0"})
     yield ids(
         "long",

@@ -69,11 +69,11 @@ def containers(kind: Kind) -> Iterator[Row]:
         "the first of two blocks ends with another sync marker",
     )
     for name, count, note in (
-        ("more", 3, "3 objects are declared and 2 are there"),
-        ("fewer", 1, "1 object is declared and 2 are there"),
-        ("none", 0, "no objects are declared and 2 are there"),
+        ("more", 3, "3 objects are declared, but 2 are present"),
+        ("fewer", 1, "1 object is declared, but 2 are present"),
+        ("none", 0, "no objects are declared, but 2 are present"),
         ("negative", -2, "the number of objects is -2"),
-        ("absurd", 1 << 62, "2**62 objects are declared and 2 are there"),
+        ("absurd", 1 << 62, "2**62 objects are declared, but 2 are present"),
     ):
         yield row(f"block-count-{name}", head + avro.block(count, both), note)
     for name, size, note in (
@@ -88,7 +88,7 @@ def containers(kind: Kind) -> Iterator[Row]:
     yield row(
         "block-count-too-long", head + long_count + avro.long(len(both)) + both + avro.SYNC, "a count of 11 bytes"
     )
-    yield row("cut-object", head + avro.block(2, both[:-1]), "the last object is cut off, and the block is sound")
+    yield row("cut-object", head + avro.block(2, both[:-1]), "the last object is truncated, and the block is sound")
     yield row("byte-after-objects", head + avro.block(2, both + b"\0"), "a byte follows the objects of the block")
     yield row("byte-after-file", sound + b"\0", "a byte follows the file")
     yield row("codec-unknown", kind.header(avro_codec="lz77") + avro.block(2, both), "there is no such codec")
@@ -96,7 +96,7 @@ def containers(kind: Kind) -> Iterator[Row]:
         packed = avro.CODECS[codec](both)
         start = kind.header(avro_codec=codec)
         yield row(f"{codec}-plain", start + avro.block(2, both), "the block is not compressed")
-        yield row(f"{codec}-cut", start + avro.block(2, packed[:-5]), "the compressed data is cut off")
+        yield row(f"{codec}-cut", start + avro.block(2, packed[:-5]), "the compressed data is truncated")
     wrong = avro.snappy(both)[:-4] + struct.pack(">I", 0)
     yield row("snappy-checksum", kind.header(avro_codec="snappy") + avro.block(2, wrong), "the checksum is wrong")
     yield row("schema-missing", kind.header(avro_schema=None) + avro.block(2, both), "no schema")

@@ -256,7 +256,7 @@ FILLED_ENTRIES: dict[str, list[JsonObject]] = {
 """Entries in which the missing column has the zero of its type; data_file, which is a record, has no zero."""
 
 
-_BOMB = "a block of one object has 256 MiB behind it once it is decompressed, in 8 KiB"
+_BOMB = "a block of 8 KiB decompresses to one object and 256 MiB after it"
 
 
 def _bomb() -> bytes:

@@ -210,7 +210,7 @@ def _partitions() -> Iterator[Vector]:
                 entry(number, file={"partition": {"p": of_type(type_, value)}}, **NEW)
                 for number, value in enumerate(items)
             ],
-            f"values of type {type_} at its limits, or that are easily changed",
+            f"values of type {type_} at its limits, or that engines easily alter",
             partitions=[{"1000": value} for value in items],
             schema=schema,
             spec=spec,
@@ -292,7 +292,7 @@ def _refused() -> Iterator[Vector]:
             2,
             entry(1, file={"content": 2}, **NEW),
             1,
-            "equality deletes say what they compare",
+            "equality deletes name the fields that they compare",
         ),
         ("record-count-negative", "DFL005", 2, entry(1, file={"record_count": -1}, **NEW), 0, "-1 records"),
         ("file-size-negative", "DFL006", 2, entry(1, file={"file_size_in_bytes": -1}, **NEW), 0, "-1 bytes"),

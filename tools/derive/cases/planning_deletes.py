@@ -49,7 +49,7 @@ def _numbers() -> Iterator[Case]:
         entry("old", number=4), entry("new")
     )
     table.deletes(positions("p"), equality("e", [1])).commit()
-    note = "numbers that are null are the manifest's, 5: the equality deletes leave the data of their commit alone"
+    note = "null numbers become that of the manifest, 5: the equality deletes do not apply to the data of their commit"
     planned = {"old": ["p", "e"], "new": ["p"]}
     yield table, (table.case("all", "SEQ006 SCN010 SCN012", planned, note),)
 
@@ -57,7 +57,7 @@ def _numbers() -> Iterator[Case]:
         entry("old", number=4), entry("new")
     )
     table.deletes(vector("v", "old"), vector("w", "new")).commit()
-    note = "the number of a vector that is null is that of its manifest, which is not below that of its data file"
+    note = "the null sequence number of a vector becomes that of its manifest, which is not below that of its data file"
     case = table.case(
         "all",
         "SEQ006 SCN008 SCN012",
@@ -93,7 +93,7 @@ def _numbers() -> Iterator[Case]:
 def _partitions() -> Iterator[Case]:
     rows = [entry(name, [value], 2) for name, value in (("x", "x"), ("y", "y"), ("null", None))]
     for kind, delete in (("position", positions("d", ["x"], 3)), ("equality", equality("d", [1], ["x"], 3))):
-        table = PlanTable(f"partition-{kind}", f"a {kind} delete file in one of three partitions", specs=[BY_DATA])
+        table = PlanTable(f"partition-{kind}", f"{kind} deletes in one of three partitions", specs=[BY_DATA])
         table.manifest(*rows).deletes(delete).commit()
         codes = "SCN009 SCN011" if kind == "position" else "SCN010 SCN011"
         note = "deletes apply to data of the same partition alone"
@@ -168,7 +168,7 @@ def _partitions() -> Iterator[Case]:
     note = "NaN is one partition value, whatever its bits"
     yield table, (table.case("all", "SCN013", planned, note, contradiction="B8"),)
 
-    table = PlanTable("partition-zeros", "zeros of two signs as partitions", columns=[ID, floats], specs=[by_float])
+    table = PlanTable("partition-zeros", "0.0 and -0.0 as partitions", columns=[ID, floats], specs=[by_float])
     table.manifest(entry("minus", [-0.0], 2), entry("plus", [0.0], 2))
     table.deletes(equality("e", [1], [-0.0], 3), positions("p", [0.0], 3)).commit()
     note = "partition values are equal when their bits are: -0.0 and 0.0 are two"
@@ -200,7 +200,9 @@ def _files() -> Iterator[Case]:
     )
     yield table, (case,)
 
-    table = PlanTable("file-bounds", "position deletes that by their bounds are of one data file").manifest(one, two)
+    table = PlanTable("file-bounds", "position deletes whose bounds show that they are of one data file").manifest(
+        one, two
+    )
     path = table.path("two")
     table.deletes(positions("p", number=3, stats={PATH: ("string", path, path, 1, 0)})).commit()
     note = "a planner may leave out a delete file if its bounds of paths show that it has no delete for a file"
@@ -218,7 +220,7 @@ def _files() -> Iterator[Case]:
     table = PlanTable("vector-over-positions", "a file with a deletion vector and older position deletes", 3)
     table.manifest(one, two)
     table.deletes(positions("p", number=3), positions("q", number=3, of="one"), vector("v", "one", number=4)).commit()
-    note = "a deletion vector has all deletes of the position delete files, which are left aside for its file"
+    note = "a deletion vector has all deletes of the position delete files, which are ignored for its file"
     case = table.case(
         "all",
         "SCN009 DEL011",
@@ -366,7 +368,7 @@ def _skipped() -> Iterator[Case]:
         "filter",
         "DEL021 SCN010",
         ["one"],
-        "a column that is not compared is of the deleted row, so that its metrics may be used, or not trusted",
+        "a column that is not compared may be that of the deleted row: its metrics may be used or ignored",
         filter=leaf("eq", "a", term="data"),
         optional_deletes={"one": ["e"]},
         contradiction="E23",

@@ -111,7 +111,7 @@ def _identity() -> Iterator[Case]:
         ("not-nan", _x("not-nan"), "minus-zero zero one null", "nan"),
         ("not-eq", _x("not-eq", 1.5), "minus-zero zero nan null", "one"),
         codes="SCN003 EXP019",
-        note="zeros of two signs are equal in filters, and NaN is neither less nor more than a number",
+        note="0.0 and -0.0 are equal in filters, and NaN is neither less nor greater than a number",
     )
     table = _partitioned_table(
         "identity-string",
@@ -263,7 +263,7 @@ def _specs() -> Iterator[Case]:
         ("eq", _x("eq", 1), "one", "two"),
         ("not-null", _x("not-null"), "one two", ""),
         codes="SCN003",
-        note="void partitions are null and say nothing of the column",
+        note="void partitions are null and say nothing about the column",
     )
 
 

@@ -35,7 +35,7 @@ def _times() -> Iterator[Case]:
     by_old, by_new = leaf("gt", 5, term="old"), leaf("gt", 5, term="new")
     current = "the current snapshot is read with the current schema"
     past = "a snapshot of the past is read with its own schema"
-    log = "the log says what was the current snapshot, once one that was current before"
+    log = "the log says which snapshot was current, even if one was current before"
     side = table.case(
         "branch-new-name",
         "REF007 SCN001",
@@ -160,15 +160,15 @@ def _refused() -> Iterator[Case]:
     )
     table.commit()
     table.files.pop("metadata/m1.avro")
-    yield table, (table.refusal("all", "MLS003 SCN001", "files that should be read are not known"),)
+    yield table, (table.refusal("all", "MLS003 SCN001", "it is not known which files have to be read"),)
 
     table = PlanTable("list-missing", "a manifest list that does not exist").manifest(entry("one")).commit()
     table.files.pop("metadata/snap-1000.avro")
-    yield table, (table.refusal("all", "SNP005 SCN001", "files that should be read are not known"),)
+    yield table, (table.refusal("all", "SNP005 SCN001", "it is not known which files have to be read"),)
 
-    table = PlanTable("manifest-cut", "a manifest that is cut off").manifest(entry("one"), entry("two")).commit()
+    table = PlanTable("manifest-cut", "a manifest that is truncated").manifest(entry("one"), entry("two")).commit()
     table.files["metadata/m0.avro"] = table.files["metadata/m0.avro"][:-20]
-    yield table, (table.refusal("all", "MAN001 SCN001", "files that should be read are not known"),)
+    yield table, (table.refusal("all", "MAN001 SCN001", "it is not known which files have to be read"),)
 
     table = PlanTable("number-missing", "an existing entry without a sequence number")
     row = entry("one", number=2)

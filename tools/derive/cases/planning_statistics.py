@@ -87,7 +87,9 @@ def _numbers() -> Iterator[Case]:
         codes="SCN005 DFL013",
         note="a missing statistic is unknown, and never zero",
     )
-    table = PlanTable("bounds-promoted", "bounds of before an int became a long", columns=[ID, column(2, "x", "long")])
+    table = PlanTable(
+        "bounds-promoted", "bounds from before an int became a long", columns=[ID, column(2, "x", "long")]
+    )
     table.manifest(
         entry("int", stats={2: ("int", 5, 9, 10, 0)}), entry("long", stats={2: ("long", 2**40, 2**40, 10, 0)})
     ).commit()
@@ -158,7 +160,7 @@ def _floats() -> Iterator[Case]:
     )
     table = _table_with_statistics(
         "bounds-zeros",
-        "bounds that are zeros of two signs",
+        "bounds that are 0.0 and -0.0",
         "double",
         {"plus": (0.0, 0.0, 10, 0, 0), "minus": (-0.0, -0.0, 10, 0, 0)},
     )
@@ -169,7 +171,7 @@ def _floats() -> Iterator[Case]:
         ("lt-eq-minus", _x("lt-eq", -0.0), "plus minus", ""),
         ("gt-eq-plus", _x("gt-eq", 0.0), "plus minus", ""),
         codes="SCN005 EXP019",
-        note="zeros of two signs are equal, so neither rules out the other",
+        note="0.0 and -0.0 are equal, so neither rules out the other",
         contradiction="B7",
     )
 
@@ -191,7 +193,7 @@ def _texts() -> Iterator[Case]:
         note="a truncated bound need not be a value of the column",
     )
     files = {"same": ("abc", "abcd", 10, 0), "nulls": ("abc", "abcd", 10, 1), "wider": ("abb", "abcd", 10, 0)}
-    table = _table_with_statistics("bounds-prefix", "bounds that have one prefix", "string", files)
+    table = _table_with_statistics("bounds-prefix", "bounds that have the same prefix", "string", files)
     yield _asked(
         table,
         ("not-starts-with", _x("not-starts-with", "abc"), "nulls wider", "same"),

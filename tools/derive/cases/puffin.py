@@ -126,7 +126,9 @@ def _sound() -> Iterator[Vector]:
     negative = _one(snapshot_id=-(1 << 63), sequence_number=-1)
     yield case("negative-longs", "PUF011", _blob_file(A, negative), _answer([(negative, A)]), "longs are signed")
     spaced = json.dumps(ONE, indent=2).encode() + b"\n"
-    yield case("white-space", "PUF006", file(A, spaced), _answer([(_one(), A)]), "any JSON text of the object will do")
+    yield case(
+        "white-space", "PUF006", file(A, spaced), _answer([(_one(), A)]), "any JSON text of the object is accepted"
+    )
     escaped = ONE_JSON.replace(b"some-blob", b"\\u0073ome\\u002dblob")
     yield case("escapes", "PUF006", file(A, escaped), _answer([(_one(), A)]), "escapes of JSON in a string")
     turned = json.dumps({"blobs": [dict(reversed(_one().items()))]}).encode()
@@ -153,7 +155,7 @@ def _sound() -> Iterator[Vector]:
         "PUF012",
         file(A + DV, {"blobs": [_one(), behind]}),
         _answer([(_one(), A), (behind, DV)]),
-        "the blob behind another one",
+        "the blob after another one",
     )
 
 
@@ -240,7 +242,7 @@ def _bad_frames(codec: str, content: bytes) -> Iterator[tuple[str, bytes, str]]:
     yield "size-too-small", frame(content, size=len(content) - 1), "the stated content size is one less"
     yield "size-too-large", frame(content, size=len(content) + 1), "the stated content size is one more"
     yield "size-absurd", frame(content, size=1 << 60), "the stated content size is 2**60"
-    yield "cut", whole[:-1], "the frame is not whole"
+    yield "cut", whole[:-1], "the frame is incomplete"
     yield "byte-after", whole + b"\0", "a byte follows the frame"
     yield "two-frames", frame(content) + frame(content), "two frames; many libraries read the first alone"
     yield "magic", b"\0" + whole[1:], "not a frame"
@@ -259,7 +261,7 @@ def _codecs() -> Iterator[tuple[str, str, bytes, str]]:
             f"{codec}-bomb",
             "PUF027",
             _blob_file(frame, _one(frame, compression_codec=codec)),
-            "16 bytes are stated and many thousands come out",
+            "16 bytes are stated, but many thousands are decompressed",
         )
     for name in ("gzip", "snappy", "LZ4", "ZSTD", "none", ""):
         yield (
@@ -381,7 +383,7 @@ def _written() -> Iterator[Vector]:
         "deletion-vector-v1", 0, 0, fields=[2147483645], snapshot_id=-1, sequence_number=-1, properties=DV_PROPERTIES
     )
     yield _write("no-blobs", "PUF001", [], "the smallest file")
-    yield _write("two-blobs", "PUF012", [(_one(), A), (_one(fields=[3, 1]), B)], "blobs behind each other")
+    yield _write("two-blobs", "PUF012", [(_one(), A), (_one(fields=[3, 1]), B)], "one blob after another")
     yield _write("empty-blob", "PUF013", [(_one(), b"")], "a blob of no bytes")
     for codec in ("lz4", "zstd"):
         yield _write(codec, "PUF027", [(_one(compression_codec=codec), A * 50)], "a single frame that states its size")

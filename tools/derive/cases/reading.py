@@ -360,7 +360,7 @@ def _times() -> Iterator[Vector]:
         for name, time in (("at", at), ("after", at + 1)):
             rows = _plain(by_id[snapshot]["rows"], types)
             args = _args("rolled-back", types, timestamp_ms=time)
-            note = "the snapshot that was current at a time, by the log: once one that is not among the ancestors"
+            note = "the snapshot that was current at a time, by the log: even one that is not an ancestor of main"
             yield _vector(f"time-rolled-back-{number}-{name}", ("NOT003",), index, args, ok({"rows": rows}), note)
     args = _args("rolled-back", types, timestamp_ms=log[0][0] - 1)
     yield _vector("time-rolled-back-before", ("NOT004",), index, args, INVALID, "the log does not reach back so far")

@@ -59,9 +59,9 @@ def _decoded() -> Iterator[Vector]:
 
     two = _hashes("int", [1, 2])
     yield case("empty", sketch([]), _form([]), "no values: 8 bytes")
-    yield case("single", sketch(two[:1]), _form(two[:1]), "one hash behind 8 bytes, marked as a single item")
-    yield case("single-with-count", sketch(two[:1], words=2, flags=0x1A), _form(two[:1]), "one hash behind 16 bytes")
-    yield case("two", sketch(two), _form(two), "two hashes behind 16 bytes")
+    yield case("single", sketch(two[:1]), _form(two[:1]), "one hash after 8 bytes, marked as a single item")
+    yield case("single-with-count", sketch(two[:1], words=2, flags=0x1A), _form(two[:1]), "one hash after 16 bytes")
+    yield case("two", sketch(two), _form(two), "two hashes after 16 bytes")
     yield case(
         "unordered", sketch(two[::-1], flags=0x0A), _form(two), "the hashes need not be ordered where no flag says it"
     )
@@ -86,8 +86,8 @@ def _refused() -> Iterator[Vector]:
         ("seed", sketch(two, seed=1), "the hash of another seed"),
         ("words-none", sketch(two, words=0), "no words of a header"),
         ("words-many", sketch(two, words=4), "four words of a header"),
-        ("count-more", sketch(two, count=3), "3 hashes are declared and 2 are there"),
-        ("count-fewer", sketch(two, count=1), "1 hash is declared and 2 are there"),
+        ("count-more", sketch(two, count=3), "3 hashes are declared, but 2 are present"),
+        ("count-fewer", sketch(two, count=1), "1 hash is declared, but 2 are present"),
         ("count-absurd", sketch(two, count=(1 << 32) - 1), "2**32 - 1 hashes are declared"),
         ("cut", sketch(two)[:-1], "the last byte is missing"),
         ("byte-after", sketch(two) + b"\0", "a byte follows"),

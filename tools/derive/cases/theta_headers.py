@@ -9,9 +9,13 @@ from tools.derive.theta import sketch
 from tools.derive.vector import INVALID, Vector, VectorFile
 
 ROWS = [
-    ("header-cut-at-8", sketch([], 5)[:8], "a header of 3 words of which one is there"),
-    ("header-cut-at-16", sketch([], 5)[:16], "a header of 3 words of which two are there"),
-    ("header-of-4-words", bytes([4]) + sketch([], 5)[1:] + bytes(8), "a header of 4 words, all there, without hashes"),
+    ("header-cut-at-8", sketch([], 5)[:8], "a header of 3 words, of which one is present"),
+    ("header-cut-at-16", sketch([], 5)[:16], "a header of 3 words, of which two are present"),
+    (
+        "header-of-4-words",
+        bytes([4]) + sketch([], 5)[1:] + bytes(8),
+        "a header of 4 words, all present, without hashes",
+    ),
 ]
 
 

@@ -163,7 +163,7 @@ TRUNCATES: list[Row] = [
     ("truncate3-string-money-bags", "truncate[3]", "string", "\U0001f4b0" * 4, "code points, not UTF-16 units"),
     ("truncate1-string-money-bag", "truncate[1]", "string", "\U0001f4b0a", "never half a surrogate pair"),
     ("truncate2-string-astral-after-ascii", "truncate[2]", "string", "a\U0001f4b0b", ""),
-    ("truncate1-string-combining", "truncate[1]", "string", "e\u0301a", "code points: the combining mark is cut off"),
+    ("truncate1-string-combining", "truncate[1]", "string", "e\u0301a", "code points: the combining mark is left out"),
     ("truncate2-string-combining", "truncate[2]", "string", "e\u0301a", ""),
     ("truncate2-string-zwj", "truncate[2]", "string", "\U0001f469\u200d\U0001f467", "not graphemes"),
     ("truncate2-string-nul", "truncate[2]", "string", "\x00\x00\x00", ""),

@@ -177,7 +177,7 @@ STRINGS: list[Value] = [
     ("string-10000", "string", "\U00010000", ""),
     ("string-10ffff", "string", "\U0010ffff", ""),
     ("string-bom", "string", "\ufeffa", "a byte order mark is kept"),
-    ("string-long", "string", "0123456789abcdef" * 32, "512 characters, uncut"),
+    ("string-long", "string", "0123456789abcdef" * 32, "512 characters, not truncated"),
 ]
 
 BYTES: list[Value] = [

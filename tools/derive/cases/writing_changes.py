@@ -132,7 +132,7 @@ def _deletes() -> Iterator[Case]:
                 delete(either, mode),
                 append("id", ("1",)),
             ),
-            "no value is both 7 or more and 1, so that an optimizer finds no rows to keep",
+            "no value is both 1 and at least 7, so that an optimizer finds no rows to keep",
         )
     yield Case(
         "delete-all-mor-v3",

@@ -317,7 +317,7 @@ def _upgrades() -> Iterator[Case]:
         "upgrade-v2-v3",
         ("LIN013", "LIN014", "LIN015", "LIN017", "UPG011"),
         (create(2, COLUMNS, ("identity", "p")), FIRST, append(NAMES, (7, "c", None, None)), to3, second, COMPACT),
-        "ids are given, then kept",
+        "row ids are assigned, and then kept",
     )
     yield Case(
         "upgrade-position-deletes",
@@ -416,7 +416,7 @@ def _references() -> Iterator[Case]:
             {"op": "expire"},
             three,
         ),
-        "what no reference needs is removed, and no file that one needs",
+        "files that no reference needs are removed, and no others",
     )
     yield Case(
         "properties",
