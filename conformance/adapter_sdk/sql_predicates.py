@@ -95,7 +95,7 @@ def _normal(predicate: Json, fields: list[dict[str, Json]], *, holds: bool) -> N
             constants = tuple(constant if type_ is None else native.read(type_, constant) for constant in given)
             return _leaf(op, path, type_, constants, holds=holds)
         case {"term": dict()}:
-            raise Unsupported("filters are of columns, not of transforms of columns")
+            raise Unsupported("filters name columns, not transforms of columns")
     raise Unsupported("no filter can express this")
 
 

@@ -38,7 +38,7 @@ def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | No
 
 
 def short_evidence(result: Result) -> str:
-    """Return the failure in one line, which may be cut."""
+    """Return the failure in one line, which may be shortened."""
     first = "".join(difference_text(one) for one in result.differences[:1])
     return escape_for_file(one_line(shorten(first or result.reason or result.status, SHORT)))
 

@@ -315,7 +315,7 @@ def read_json_lines(
         path: the file: JSON lines, each an object with its ``kind``.
         form: the JSON schema of each line.
         what: the name of the kind of file, with its article, for messages.
-        may_be_cut: whether the last line may be cut off, as after a run that was killed.
+        may_be_cut: whether the last line may be truncated, as after a run that was killed.
 
     Raises:
         UsageError: the file cannot be read, or a line has a wrong form; the message says where.

@@ -101,7 +101,7 @@ _PRINTABLE = re.compile(rb"[ -~]{3,}")
 
 
 def _brief(value: Any) -> bool:
-    """Decide whether a value has so few items that its ``repr`` may be made before it is cut."""
+    """Decide whether a value has so few items that its ``repr`` may be made before it is shortened."""
     pending, seen = [value], 0
     while pending:
         item = pending.pop()

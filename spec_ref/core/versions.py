@@ -97,7 +97,9 @@ TABLE_ENCRYPTION = Feature("encryption keys of tables", V3, ("ENC001", "SNP012",
 PROMOTION_OF_UNKNOWN = Feature("promotion of `unknown` to any type", V3, ("EVO004",))
 PROMOTION_OF_DATE = Feature("promotion of `date` to `timestamp` and `timestamp_ns`", V3, ("EVO005",))
 MULTI_ARGUMENT_TRANSFORMS = Feature("transforms of several arguments", V3, ("PAR018", "PAR022", "SRT008", "SRT012"))
-NULL_CURRENT_SNAPSHOT = Feature("without a current snapshot, its id is null and not -1", V3, ("NOT008",))
+NULL_CURRENT_SNAPSHOT = Feature(
+    "`current-snapshot-id` is null, not -1, if there is no current snapshot", V3, ("NOT008",)
+)
 
 FEATURES: tuple[Feature, ...] = (
     SEQUENCE_NUMBERS,

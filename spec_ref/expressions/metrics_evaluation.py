@@ -1,8 +1,8 @@
 """Evaluate predicates on the metrics of a file and the summaries of a manifest (Scan Planning; Data File Fields).
 
 Counts and bounds are optional, and so is each field in them: what is missing is not known, and never zero (SCN005).
-Bounds need not be values of the column, since long ones are cut; they are compared as IEEE 754 compares, so that -0.0
-and 0.0 are one (contradiction B7).
+Bounds need not be values of the column, since long ones are truncated; they are compared as IEEE 754 compares, so that
+-0.0 and 0.0 are one (contradiction B7).
 """
 
 from __future__ import annotations

@@ -72,5 +72,5 @@ def _place_at(text: bytes, end: int) -> Segments:
 def _name(token: bytes) -> str | None:
     try:
         return str(json.loads(token))
-    except ValueError:  # a name that is cut off
+    except ValueError:  # a truncated name
         return None

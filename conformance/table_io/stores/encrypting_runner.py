@@ -45,7 +45,7 @@ def check_keys(metadata: TableMetadata, keys: WritingKeyService | None) -> None:
     encrypts = key_length(metadata.properties) is not None
     has_keys = any(one.key_id is not None for one in metadata.snapshots)
     if (encrypts or has_keys) and keys is None:
-        raise UsageError("the table is encrypted, and is written with a key service only")
+        raise UsageError("the table is encrypted, and cannot be written without a key service")
     if has_keys and not encrypts:
         raise UsageError(f"the table has encrypted snapshots, and cannot be written without the property {KEY_ID}")
     if encrypts and not TABLE_ENCRYPTION.is_supported(metadata.format_version):

@@ -124,7 +124,7 @@ class RestCatalog:
                 reply = self.send(method, path, body)
             except NoReply as error:
                 if last:
-                    raise CatalogError(self.url, f"{method} {path}: no answer came: {error}") from error
+                    raise CatalogError(self.url, f"{method} {path}: no answer: {error}") from error
                 continue
             if reply.status < 500 or last:
                 break

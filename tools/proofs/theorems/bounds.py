@@ -50,8 +50,8 @@ def lower_bounds(world: World, type_: Type, width: Any) -> None:
 @theorem("truncated-upper-bounds", "DFL017", method=BOUNDED, cases=CASES, quick=3)
 def upper_bounds(world: World, type_: Type, width: Any) -> None:
     """A truncated upper bound is not longer than the width and not below the value, and UTF-8 can encode it. If the
-    value was cut, the bound is above everything that begins with the same units of the width, and no other value of the
-    width is closer. If there is no bound, no value of the width is above the value.
+    value was truncated, the bound is above everything that begins with the same units of the width, and no other value
+    of the width is closer. If there is no bound, no value of the width is above the value.
     """
     one = _any(world, "value", type_)
     other = _any(world, "other", type_, width)
