@@ -109,7 +109,7 @@ def _show_area(start: str, rules: list[Requirement], format: str) -> int:
     for rule in rules:
         print(f"{rule.code} {rule.slug}")
         print(textwrap.indent(textwrap.fill(rule.text, WIDTH - 4), "    "))
-    print(f"\niceberg-conformance explain {rules[0].code} shows all that is known about one")
+    print(f"\niceberg-conformance explain {rules[0].code} describes one of them")
     return ExitStatus.CONFORMANT
 
 

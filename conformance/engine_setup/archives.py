@@ -58,7 +58,7 @@ def _resolve_links(archive: Path) -> dict[str, str]:
     for _, member in _members(archive):
         name = _checked_name(member.name)
         if name in contents or (name in directories and not member.isdir()):
-            raise ArchiveError(f"its member {name!r} is there twice")
+            raise ArchiveError(f"its member {name!r} occurs twice")
         if member.isdir():
             directories.add(name)
         elif member.isreg():

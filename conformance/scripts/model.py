@@ -443,7 +443,7 @@ class ModelTable:
     def _main_at(self, index: int | None) -> ModelSnapshot:
         """Return the snapshot of main after an operation, or the current one."""
         if index is not None and not self.kept_since <= index < self.index:
-            raise ScriptError(f"what main was after operation {index} is not to be had here")
+            raise ScriptError(f"the snapshot of main after operation {index} is not known here")
         found = self.branches.get(MAIN) if index is None else self.history[index]
         if found is None:
             raise ScriptError("main has no snapshot")

@@ -89,7 +89,7 @@ def open_file(
     """
     if file_format not in _OPENERS:
         raise spec_error(
-            "DFL003", "the file format is not one for rows", found=file_format.value, expected="avro, orc, parquet"
+            "DFL003", "the file format does not store rows", found=file_format.value, expected="avro, orc, parquet"
         )
     with in_file(location):
         file = open_rows_file(location, file_format) if opening is None else opening()

@@ -80,7 +80,7 @@ def not_read(place: EntryPlace, error: FileAccessError) -> Finding:
 
 
 def damaged_file_findings(place: EntryPlace, problem: Violation) -> Iterator[Finding]:
-    """Yield the findings for a file that cannot be opened; a wrong size shows that it is cut off or another file."""
+    """Yield the findings for a file that cannot be opened; a wrong size shows that it is truncated or replaced."""
     location = place.data_file.file_path
     yield with_severity(attrs.evolve(problem, file=location))
     try:

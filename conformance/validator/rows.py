@@ -266,7 +266,7 @@ class _Checks:
         for column, value in self.finer.items():
             yield finding(
                 "ORC004",
-                "a timestamp of microseconds has nanoseconds",
+                "a microsecond timestamp has nanoseconds",
                 file=self.location,
                 path=column,
                 found=Description(f"{value} nanoseconds since 1970"),

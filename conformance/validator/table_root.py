@@ -1,6 +1,6 @@
 """The root of a table: finding its metadata file from a location, and the checks of the file as a whole.
 
-A file that starts like a JSON object, plain or in gzip, is a metadata file: if the rest of it is cut off or damaged,
+A file that starts like a JSON object, plain or in gzip, is a metadata file: if the rest of it is truncated or damaged,
 that is a finding, as for every other file of a table. Anything else is not a table.
 """
 
@@ -66,7 +66,7 @@ def is_metadata(data: bytes, error: SpecError) -> bool:
 def claimed_version(data: bytes) -> int | None:
     """Return the format version in metadata that readers refuse; None if there is none that can be read.
 
-    For metadata that is cut off, and so is not JSON, the version is searched in the text.
+    For truncated metadata, which is not JSON, the version is searched in the text.
     """
     text = data
     try:

@@ -182,7 +182,7 @@ def decode_integers(data: bytes, count: int | None, *, signed: bool) -> Ints:
         The integers.
 
     Raises:
-        IndexError: the stream is cut off.
+        IndexError: the stream is truncated.
     """
     parts: list[Ints] = [np.zeros(0, np.int64)]
     position = made = 0
@@ -208,7 +208,7 @@ def _packed(data: bytes, position: int, count: int, width: int) -> tuple[npt.NDA
     size = (count * width + 7) // 8
     section = data[position : position + size]
     if len(section) < size:
-        raise IndexError("packed integers are cut off")
+        raise IndexError("packed integers are truncated")
     bits = np.unpackbits(np.frombuffer(section, np.uint8))[: count * width].reshape(count, width)
     weights = np.uint64(1) << np.arange(width - 1, -1, -1, dtype=np.uint64)
     return (bits * weights).sum(axis=1, dtype=np.uint64), position + size
@@ -227,7 +227,7 @@ def _short_repeat(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
     width, count = (header >> 3 & 7) + 1, (header & 7) + 3
     section = data[position + 1 : position + 1 + width]
     if len(section) < width:
-        raise IndexError("a repeated integer is cut off")
+        raise IndexError("a repeated integer is truncated")
     value = np.array([int.from_bytes(section, "big")], np.uint64)
     return np.repeat(_as_ints(value, signed), count), position + 1 + width
 

@@ -47,7 +47,7 @@ def table_state(
     """
     given = [name for name in (snapshot_id, ref, timestamp_ms) if name is not None]
     if len(given) > 1:
-        raise ValueError("a state is named by a snapshot id, a reference or a time, and by one of them only")
+        raise ValueError("give at most one of a snapshot id, a reference and a time")
     if snapshot_id is not None:
         return _past(metadata, snapshot_id)
     if timestamp_ms is not None:

@@ -12,14 +12,14 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 
 def _to_v2(metadata: TableMetadata) -> TableMetadata:
-    """Upgrade to v2. Reading already filled in everything that v2 requires, with sequence numbers of 0 (UPG003)."""
+    """Upgrade to v2: a reader of v1 has filled in what v2 requires, with sequence numbers of 0 (UPG003)."""
     if metadata.table_uuid is None:
         raise spec_error("TMD002", "table-uuid is missing, which v2 requires", expected="a UUID")
     return evolve(metadata, format_version=V2, schema=None, partition_spec=None)
 
 
 def _to_v3(metadata: TableMetadata) -> TableMetadata:
-    """Upgrade to v3: row ids start at 0, existing snapshots have none (LIN013), position delete files stay (UPG007)."""
+    """Upgrade to v3: row ids begin at 0, old snapshots get none (LIN013), and position delete files stay (UPG007)."""
     return evolve(metadata, format_version=V3, next_row_id=0)
 
 

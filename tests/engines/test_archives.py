@@ -74,9 +74,9 @@ EVIL: dict[str, tuple[Member, str]] = {
     "link-to-nothing": (("server-1/lib/x.jar", tarfile.LNKTYPE, "server-1/lib/y.jar"), "not a file before it"),
     "link-to-itself": (("server-1/lib/x.jar", tarfile.LNKTYPE, "server-1/lib/x.jar"), "not a file before it"),
     "link-to-a-folder": (("server-1/lib/x.jar", tarfile.LNKTYPE, "server-1"), "not a file before it"),
-    "twice": (("server-1/lib/a.jar", tarfile.REGTYPE, "other"), "is there twice"),
-    "twice-by-another-name": (("server-1/./lib//a.jar", tarfile.REGTYPE, "other"), "is there twice"),
-    "folder-and-file": (("server-1", tarfile.REGTYPE, "x"), "is there twice"),
+    "twice": (("server-1/lib/a.jar", tarfile.REGTYPE, "other"), "occurs twice"),
+    "twice-by-another-name": (("server-1/./lib//a.jar", tarfile.REGTYPE, "other"), "occurs twice"),
+    "folder-and-file": (("server-1", tarfile.REGTYPE, "x"), "occurs twice"),
 }
 
 

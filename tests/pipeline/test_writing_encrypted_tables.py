@@ -135,7 +135,7 @@ def test_snapshots_of_an_encrypted_table_expire(tmp_path: Path) -> None:
 
 
 def test_without_keys_an_encrypted_table_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the table is encrypted, and is written with a key service only"):
+    with pytest.raises(UsageError, match="the table is encrypted, and cannot be written without a key service"):
         create_table(f"{tmp_path}/t", FIELDS, version=V3, properties=PROPERTIES)
     append(make(tmp_path), rows(1))
     before = sorted(tmp_path.rglob("*"))

@@ -182,7 +182,9 @@ def _of_changes(one: KnownRelay) -> Iterator[str]:
 
 
 def _of_tables(one: KnownOutcome) -> Iterator[str]:
-    what = f"reads it so: {one.outcome.value}" if one.role == "cell" else f"writes it so: {one.outcome.value}"
+    what = (
+        f"outcome of reading: {one.outcome.value}" if one.role == "cell" else f"outcome of writing: {one.outcome.value}"
+    )
     yield f"**{plain(what[:1].upper() + what[1:])}** {plain(one.says)}"
     yield ""
     yield plain(one.reason)

@@ -289,7 +289,7 @@ def _inflate(packed: Data, limit: int) -> bytes:
     if len(data) > limit:
         raise _TooLarge
     if not stream.eof:
-        raise _Damaged("the stream is cut off")
+        raise _Damaged("the stream is truncated")
     return data
 
 
@@ -309,7 +309,7 @@ def _zstandard(packed: Data, limit: int) -> bytes:
     if len(data) > limit:
         raise _TooLarge
     if not is_whole:
-        raise _Damaged("the frame is cut off")
+        raise _Damaged("the frame is truncated")
     return data
 
 
@@ -332,9 +332,9 @@ def _one_stream(stream: bz2.BZ2Decompressor | lzma.LZMADecompressor, packed: Dat
     if len(data) > limit:
         raise _TooLarge
     if not stream.eof:
-        raise _Damaged("the stream is cut off")
+        raise _Damaged("the stream is truncated")
     if stream.unused_data:
-        raise _Damaged("something follows the stream")
+        raise _Damaged("bytes follow the stream")
     return data
 
 
