@@ -66,7 +66,7 @@ def _given_fewer(matrix: Matrix) -> list[str]:
     fewer = [f"{one.name} {given[one.name]}" for one in matrix.consumers if given[one.name] < most]
     if not fewer:
         return []
-    return [f"Of the {most} tables that were read, some consumers were given a part: {', '.join(fewer)}."]
+    return [f"Of the {most} tables that were read, some consumers were given only a part: {', '.join(fewer)}."]
 
 
 def _counts(matrix: Matrix, counted: OutcomeCounts) -> list[str]:

@@ -7,7 +7,7 @@ import spec_ref
 
 _PAGE = """# Python API
 
-What `import {first}` and `import {second}` offer. [From Python](from-python.md) shows it at work.
+What `import {first}` and `import {second}` offer. [From Python](from-python.md) shows how to use it.
 
 ## `conformance`
 

@@ -143,7 +143,7 @@ HEAD = """# The index of the reference
 Every heading of the texts, in their order: the modules that are its code, the definition first, and its requirements.
 The first module states each of them, except those in parentheses after another module, which states them.
 `python -m tools.where WORDS` searches this page and the texts of the requirements; `iceberg-conformance explain CODE`
-says all about one of them. This page is made by `python -m tools.index` from the register, the opening docstrings of
+describes one of them. This page is made by `python -m tools.index` from the register, the opening docstrings of
 the modules, and `tools/index/headings.toml`.
 """
 
