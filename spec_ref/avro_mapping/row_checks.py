@@ -46,7 +46,7 @@ def schema_faults(
         elif field.id in RESERVED:
             yield _fault(RESERVED[field.id], "", "the field id is reserved", here, version)
         elif field.id in known and known[field.id].write(version) is OMITTED:
-            yield _fault("VER005", "", f"{known[field.id].name} is not a field in the format version", here, version)
+            yield _fault("VER005", "", f"{known[field.id].name} is not a field in this format version", here, version)
     for _, rule in written_fields(cls, version):
         place = places.get(rule.id or 0) if rule.id is not None else None
         here = f"{path}/{rule.name}"

@@ -168,7 +168,7 @@ def writer_deviations(kind: Kind, value: Any, version: FormatVersion, path: str 
                 elif found is not None and row.write is Presence.OMITTED:
                     yield _writer_deviation(
                         "VER005",
-                        f"{row.rule.name} is not a field of {kind.title} in the format version",
+                        f"{row.rule.name} is not a field of {kind.title} in this format version",
                         property_path,
                         version,
                     )

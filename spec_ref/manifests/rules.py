@@ -116,7 +116,7 @@ def _explicit_numbers(entry: ManifestEntry, context: EntryContext) -> EntryViola
     for name in ("sequence_number", "file_sequence_number"):
         if getattr(entry, name) is None:
             return EntryViolation(
-                f"/{name}", f"{name} of an entry that is not added is null", expected="an explicit number"
+                f"/{name}", f"{name} is null in an entry whose status is not ADDED", expected="an explicit number"
             )
     return None
 

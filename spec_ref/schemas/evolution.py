@@ -250,13 +250,13 @@ def _check_version(type_: Type, default: Any, version: FormatVersion) -> None:
     if not version.includes(type_.since):
         raise spec_error(
             "VER004",
-            "the type is not allowed in the format version",
+            "the type is not allowed in this format version",
             found=Description(str(type_)),
             format_version=version,
         )
     if default is not None and not DEFAULT_VALUES.is_supported(version):
         raise spec_error(
-            "VER004", "default values are not allowed in the format version", found=default, format_version=version
+            "VER004", "default values are not allowed in this format version", found=default, format_version=version
         )
 
 

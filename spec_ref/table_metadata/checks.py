@@ -107,7 +107,7 @@ def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Ite
                         if value.get(name) is not None:
                             yield Violation(
                                 requirement="VER005",
-                                message=f"{name} is not allowed in the format version, in field",
+                                message=f"{name} is not allowed in this format version",
                                 path=f"{path}/{name}",
                                 format_version=version,
                             )

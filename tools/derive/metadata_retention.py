@@ -155,7 +155,7 @@ def grid() -> Iterator[Vector]:
                     f"{names}-{label}-{count}",
                     ("RET004", "RET003"),
                     table(ages, refs, 5, policy),
-                    f"main keeps {count} and those that are at most {age} ms old",
+                    f"main keeps {count} snapshot{'s' * (count > 1)} and all that are at most {age} ms old",
                 )
             yield case(
                 f"properties-{label}-{count}",

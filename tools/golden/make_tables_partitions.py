@@ -82,7 +82,7 @@ def _bucket(session: Session) -> None:
 
 @golden("partition-bucket-uuid", "iceberg-java")
 def _bucket_uuid(session: Session) -> None:
-    about = "uuids on both sides of the sign bit, in buckets, some in one file"
+    about = "uuids with and without the top bit, in buckets"
     table = JavaTable(session, "partition-bucket-uuid", 2, about)
     table.make({"u": "uuid", "n": "int"}, [("bucket[4]", "u")])
     table.append_partitioned("parquet", (UUIDS[0], 1), (UUIDS[1], 2), ("80000000-0000-0000-0000-000000000000", 3))

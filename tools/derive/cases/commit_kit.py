@@ -127,8 +127,8 @@ def race(*some: Change, order: str = "") -> list[Change]:
 def planned_note(first: str, second: str) -> str:
     """Return the note of a race of two changes."""
     if first == second:
-        return f"a second {second} is planned before the first and committed after it"
-    return f"{second} is planned before {first} and committed after it"
+        return f"a second `{second}` is planned before the first and committed after it"
+    return f"`{second}` is planned before `{first}` and committed after it"
 
 
 def case(

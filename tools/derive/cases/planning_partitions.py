@@ -217,7 +217,7 @@ def _transforms() -> Iterator[Case]:
         ("gt-long", _x("gt", "abcd"), "abc abd", "ab"),
         ("not-eq-short", _x("not-eq", "ab"), "abc abd", "ab"),
         codes="SCN003 TRN008",
-        note="all strings with one beginning are in one partition",
+        note="all strings with the same beginning are in one partition",
     )
 
 
