@@ -229,7 +229,7 @@ def evolution() -> Iterator[Vector]:
         _args([_add(1, "bucket[16]", "other")], 2),
         any_of(ok(_made(alias, 1002)), INVALID),
         SECTION,
-        "a second field of one source and transform",
+        "a second field with the same source and transform",
         ("C25",),
         (2,),
     )

@@ -31,7 +31,7 @@ class Assumption(enum.Enum):
 
     SWAP = "a swap is done only if the pointer is where the swap expects it (compare-and-swap)"
     DONE = "a swap that is answered with success was done"
-    NAMES = "no two metadata files are written with one name"
+    NAMES = "no two metadata files are written with the same name"
     COMMITTED = "a read of the pointer returns what the pointer is or was (no dirty reads)"
     LOGS = "a metadata file is read with the content that was written"
     FILES = "a read of a file that was written or renamed before sees that (read-after-write of files)"

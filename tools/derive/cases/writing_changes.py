@@ -106,7 +106,7 @@ def _deletes() -> Iterator[Case]:
             f"delete-less-beside-null-partition-{way}",
             (*CODES[version, mode][:1], "EXP008", "SNP016"),
             (table, FIRST, delete(where("lt", "p", "b"), mode)),
-            "whole files, whose manifest also has one of the partition null: null is not less than b",
+            "whole files, and their manifest also lists a file of the null partition: null is not less than b",
         )
     for way in ("cow-v2", "mor-v2"):
         version, mode, _ = _table(way)
