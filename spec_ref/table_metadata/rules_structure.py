@@ -361,7 +361,7 @@ RULES: tuple[MetadataRule, ...] = (
         aspect="exceeded-by-field",
     ),
     MetadataRule("IDF001", None, ("schemas",), _identifiers),
-    MetadataRule("VER004", "a type is not allowed in the format version", ("schemas", "format_version"), _new_types),
+    MetadataRule("VER004", "a type is not allowed in this format version", ("schemas", "format_version"), _new_types),
     MetadataRule("TYP032", "a coordinate reference system is an inline definition", ("schemas",), _inline_definitions),
     MetadataRule(
         "TYP033",

@@ -28,7 +28,7 @@ INTEGERS: list[Row] = [
     ("int-above-min", "int", -2147483647, "one above the least"),
     ("long-zero", "long", "0", ""),
     ("long-minus-one", "long", "-1", ""),
-    ("long-beyond-double", "long", "9007199254740993", "2^53 + 1, which no double is"),
+    ("long-beyond-double", "long", "9007199254740993", "2^53 + 1, which no double equals"),
     ("long-max", "long", "9223372036854775807", ""),
     ("long-below-max", "long", "9223372036854775806", "one below the largest"),
     ("long-min", "long", "-9223372036854775808", ""),

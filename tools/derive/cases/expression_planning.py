@@ -121,7 +121,7 @@ PARTITIONS: list[Placed] = [
     (
         "bucket-not-eq",
         ("int", "bucket[16]", leaf("not-eq", 34), 3, YES, YES, BUCKETS),
-        "other values have the hash too",
+        "bucket 3 has other values too",
     ),
     ("bucket-not-eq-other", ("int", "bucket[16]", leaf("not-eq", 34), 4, YES, NO, BUCKETS), "34 is in bucket 3"),
     ("bucket-in", ("int", "bucket[16]", leaf("in", [34, 35]), 3, YES, YES, BUCKETS), "34 is in bucket 3"),

@@ -36,7 +36,7 @@ COMPARED: list[Row] = [
     (
         "long-eq-max",
         ("long", leaf("eq", 2**63 - 1), str(2**63 - 1), True, NUMERIC),
-        "the largest long, which no double is",
+        "the largest long, which no double equals",
     ),
     ("long-not-eq-max", ("long", leaf("not-eq", 2**63 - 1), str(2**63 - 2), True, NUMERIC), "differs in the last bit"),
     ("decimal-lt", ("decimal(9, 2)", leaf("lt", "2.00"), "-10.00", True, NUMERIC), "by number, not by text"),

@@ -8,6 +8,7 @@ from tools.derive.cases.writing_kit import (
     COMPACT,
     COW,
     EVERY,
+    FORMAT_NAMES,
     FORMATS,
     MOR,
     Case,
@@ -67,7 +68,7 @@ def _deletes() -> Iterator[Case]:
                 f"delete-{way}-{format_}",
                 (*CODES[version, mode], "DEL005"),
                 (table, FIRST, SECOND, delete(BY_ID, mode)),
-                f"partitioned, in {format_}",
+                f"partitioned, in {FORMAT_NAMES[format_]}",
             )
     for way in ("mor-v2", "mor-v3"):
         version, mode, table = _table(way, *BY_P)

@@ -136,3 +136,4 @@ COW, MOR = "copy-on-write", "merge-on-read"
 EVERY = True
 COMPACT = {"op": "compact"}
 FORMATS = ("parquet", "avro", "orc")
+FORMAT_NAMES = {"parquet": "Parquet", "avro": "Avro", "orc": "ORC"}

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases.writing_kit import FORMATS, Case, append, create, fields, list_type, map_type, struct
+from tools.derive.cases.writing_kit import (
+    FORMAT_NAMES,
+    FORMATS,
+    Case,
+    append,
+    create,
+    fields,
+    list_type,
+    map_type,
+    struct,
+)
 from tools.derive.json_types import Json
 
 WRITTEN = {"parquet": ("PQT003", "PQT004"), "avro": ("AVR006", "AVR007", "AVR014"), "orc": ("ORC002", "ORC003")}
@@ -115,7 +125,7 @@ def _types() -> Iterator[Case]:
                         *(("ORC007",) if (kind, format_) == ("dates", "orc") else ()),
                     ),
                     (create(version, columns, format=format_), append(names, *rows)),
-                    f"values of each type, null among them, in {format_}",
+                    f"values of each type, and nulls, in {FORMAT_NAMES[format_]}",
                 )
         yield Case(
             f"far-dates-{format_}",
