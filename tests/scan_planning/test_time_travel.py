@@ -87,5 +87,5 @@ def test_a_table_without_snapshots_has_its_schema() -> None:
 
 
 def test_a_state_is_named_in_one_way() -> None:
-    with pytest.raises(ValueError, match="one of them only"):
+    with pytest.raises(ValueError, match="at most one of a snapshot id"):
         table_state(table(), snapshot_id=1, ref="main")

@@ -188,7 +188,7 @@ def test_a_branch_whose_snapshots_may_be_expired_may_be_unreachable() -> None:
         ([append(1, branch="b")], "no branch 'b'"),
         ([{"op": "tag", "name": "t"}], "main has no snapshot"),
         ([append(1), {"op": "tag", "name": "main"}], "a reference 'main' already"),
-        ([append(1), append(2), {"op": "expire"}, {"op": "rollback", "to": 1}], "operation 1 is not to be had"),
+        ([append(1), append(2), {"op": "expire"}, {"op": "rollback", "to": 1}], "operation 1 is not known"),
         ([append(1), {"op": "branch", "name": "b"}, append(2), {"op": "fast-forward", "to": "b"}], "main is not where"),
         (
             [
