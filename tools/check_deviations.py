@@ -103,7 +103,7 @@ QUOTATION = re.compile(r'"[^"]{8,}"')
 def _names_the_sections_of_its_requirements(one: Deviation, facts: Facts) -> Iterator[str]:
     """Check that the reason of a deviation names, outside of quotations, the section of each of its requirements.
 
-    A requirement whose section the reason does not name is broken by no sentence that the reason gives: mostly one that
+    Without its section, the reason gives no sentence of a requirement that is broken. Mostly, it is a requirement that
     the vectors also prove, or one that is broken as a consequence.
     """
     if one.kind is not DeviationKind.DEVIATION:
@@ -130,7 +130,7 @@ CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
 
 
 def _breaks_what_it_argues_with(one: Deviation, _facts: Facts) -> Iterator[str]:
-    """A deviation has one of the requirements that its reason names: pages show it where it has its requirements."""
+    """Check that a deviation has a requirement that its reason names, as pages show it beside its requirements."""
     named = dict.fromkeys(CODE.findall(one.reason))
     if one.kind is DeviationKind.DEVIATION and named and not named.keys() & set(one.requirements):
         yield f"the reason names {', '.join(named)}, and requirements does not"

@@ -1,4 +1,4 @@
-"""Install the wheel into empty environments, on the oldest and the newest Python of this machine, and use it.
+"""Install the wheel into empty environments, with the oldest and the newest Python of this machine, and use it.
 
 ``python -m tools.check_install DIST [PYTHON ...]``. On the oldest Python pip resolves the wheel's requirements; on the
 newest the lock file is installed first, as in the Containerfile. Each environment then diagnoses itself, runs vectors,

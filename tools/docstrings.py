@@ -72,7 +72,7 @@ def error_factories(trees: list[ast.Module]) -> dict[str, set[str]]:
 
 
 def caught(node: ast.Try) -> frozenset[str]:
-    """The names of the exceptions that a statement catches; ``Exception`` for all."""
+    """Return the names of the exceptions that a statement catches; ``Exception`` for all."""
     types = [handler.type or ast.Name("Exception") for handler in node.handlers]
     return frozenset(ast.unparse(one) for type_ in types for one in getattr(type_, "elts", [type_]))
 

@@ -1,7 +1,7 @@
 """An object store on loopback that counts requests, and delays, cuts off or shortens its answers.
 
-A server of S3's protocol (moto) runs behind a relay, which changes answers as a `Fault` says. Clients reach it as any
-other store, through the variables in `Store.environment`.
+A server of S3's protocol (moto) runs behind a relay, which changes answers as a `Fault` specifies. Clients reach it
+like any other store, through the variables in `Store.environment`.
 """
 
 from __future__ import annotations

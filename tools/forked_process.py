@@ -1,4 +1,4 @@
-"""Do work in a separate process, so that its memory, its modules and the way in which it ends stay separate."""
+"""Do work in a separate process, so that its memory, its modules and its crashes do not affect this one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Write a large v2 table metadata file: `gen_metadata.py FILE [--snapshots N] [--schemas N] [--columns N]`.
 
-The file is that of a table with a commit every minute for a week and a hundred schema changes: about 8 MB with the
-defaults.  The same arguments give the same bytes.
+The file describes a table with a commit every minute for a week and a hundred schema changes: about 8 MB with the
+defaults. The same arguments give the same bytes.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Recorder:
-    """Collects the codes of the running test, and finally writes those of all tests that passed."""
+    """Collects the codes of the running test, and writes those of all passed tests at the end."""
 
     def __init__(self, path: Path, root: Path) -> None:
         self.path = path.absolute()

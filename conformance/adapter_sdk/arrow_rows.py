@@ -66,7 +66,7 @@ def values(type_: Json, array: Column) -> list[Json]:
         return read(type_, array)
     name = native.kind(type_)
     arrow = array.type
-    if pat.is_nested(arrow):  # a type without fields, or no type: not a requested column
+    if pat.is_nested(arrow):  # the Iceberg type is not nested: this text is unequal to any value
         return [None if value is None else str(value) for value in array.to_pylist()]
     if pat.is_integer(arrow) or pat.is_date32(arrow):
         return [native.write(type_, value) for value in _integers(array)]

@@ -18,7 +18,7 @@ SHUTDOWN_TIMEOUT_S = 60
 
 
 class JVM:
-    """A running virtual machine, with Java's own defaults: a peer of benchmarks has its optimizing compiler."""
+    """A running virtual machine with Java's defaults, so that peers of benchmarks get the optimizing compiler."""
 
     def __init__(self, jars: str) -> None:
         conf = SparkConf().set("spark.driver.extraClassPath", jars).set("spark.driver.memory", "1g")

@@ -59,9 +59,9 @@ def kind(type_: object) -> str:
 
 
 def placeholder(type_: Any) -> Any:
-    """Return some value of a type in exchange form, where one is needed that nobody reads; None if there is none.
+    """Return an arbitrary value of a type in exchange form, for a place where it is never read; None if there is none.
 
-    In a null struct, Arrow has values of the required fields too; a deletion by key has values of required columns.
+    Arrow needs values of required fields even in a null struct, and a delete by key needs values of required columns.
     """
     match kind(type_):
         case "struct":

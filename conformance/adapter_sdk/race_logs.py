@@ -72,7 +72,7 @@ def partition_value(name: str, file: Change) -> Any:
     """Return the value of a partition field of a file.
 
     Args:
-        name: the name of the field: ``part``, ``score``, or another one, which is a bucket.
+        name: the name of the field: ``part`` or ``score``; any other name is that of a bucket field.
         file: the file, as a request gives it.
     """
     if name not in ("part", "score"):
@@ -100,7 +100,7 @@ class CommitWriter(Protocol):
         """Plan a change on the loaded state of the table.
 
         Raises:
-            Conflict: it is refused at once; the refusal is reported as the outcome of its commit.
+            Conflict: the implementation refuses the change at once, which is reported as the outcome of its commit.
         """
 
     def commit(self, *, reply: str | None = None) -> None:

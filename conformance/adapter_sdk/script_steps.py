@@ -67,7 +67,7 @@ def follow(writer: ScriptWriter, operations: Sequence[Json], name: str, history:
     Args:
         writer: has a method for each operation.
         operations: the operations in JSON.
-        name: of the engine, for people.
+        name: the name of the engine, for error messages and the answer.
         history: the current snapshot of main after each earlier operation.
 
     Raises:
@@ -85,7 +85,7 @@ def follow(writer: ScriptWriter, operations: Sequence[Json], name: str, history:
         if do is None:
             raise Unsupported(f"{name} does not {operation['op']}")
         branch = operation.get("branch", MAIN)
-        if branch != MAIN and writer.snapshot(branch) is None:  # some engines create it
+        if branch != MAIN and writer.snapshot(branch) is None:  # some engines would create it
             raise Invalid(f"{operation['op']}: there is no branch {branch!r}")
         at = operation.get("to") if operation["op"] == "rollback" else operation.get("at")
         if at is None:
@@ -110,9 +110,9 @@ def operations(
     """Return ``table.write`` and ``table.change``, which use a writer.
 
     Args:
-        make: makes a writer for the folder of a new table, or None where one is opened, and the operations to come. A
-            context manager: leaving it lets go of all that it holds.
-        name: of the engine, for people.
+        make: a function of the folder of a new table (None to open an existing one) and of the operations to run; it
+            returns a context manager that makes a writer and releases its resources.
+        name: the name of the engine, for error messages and the answer.
     """
 
     def write(args: Arguments) -> object:

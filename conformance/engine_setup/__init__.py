@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 with lazy_imports():
     import hashlib
 
-    # Names other than those of the modules, which `from conformance.engine_setup import java` must import.
+    # Under other names, so that `from conformance.engine_setup import java` still imports the module.
     from conformance.engine_setup import built as builds
     from conformance.engine_setup import environments as venvs
     from conformance.engine_setup import java as jvms
@@ -82,7 +82,7 @@ class EngineStatus:
 
     @property
     def by_name(self) -> bool:
-        """Whether it is installed only by name or together with all large engines."""
+        """Whether it is installed only if it is named or if all large engines are installed."""
         return self.large is not None
 
 
@@ -183,7 +183,7 @@ def launch(name: str) -> Launch:
     if engine.sources and engine.adapter:
         env = {**os.environ, "ICEBERG_CONFORMANCE_PROGRAM": str(builds.engine_build(engine).program)}
         env["ICEBERG_CONFORMANCE_ENGINE_VERSION"] = engine.version
-        if engine.folder.parent == SHIPPED_ENGINES:  # where modules are named as the libraries of engines are
+        if engine.folder.parent == SHIPPED_ENGINES:  # its folders have the names of engines' libraries
             env["PYTHONSAFEPATH"] = "1"
         if engine.java or engine.jdk:
             runtime = jvms.full_jdk(engine.jdk) if engine.jdk else jvms.system_java() or jvms.packaged_java()
@@ -195,8 +195,8 @@ def launch(name: str) -> Launch:
         command = [_in_folder(engine, word) for word in engine.command]
         return Launch(command=command or [sys.executable, str(engine.folder / engine.adapter)], env=dict(os.environ))
     made = venvs.environment(engine.lock)
-    # These variables would make the engine load packages or settings that are not its own; with the last, each of its
-    # processes would compile every module that it imports, as the installation leaves that to the first import.
+    # These variables would make the engine load other packages or settings. The last would make each of its processes
+    # compile every module that it imports, because the installation leaves compiling to the first import.
     strangers = {
         "PYTHONPATH",
         "PYTHONHOME",

@@ -1,4 +1,4 @@
-"""Unpack folders of an archive, writing nothing outside of the folders that are named.
+"""Unpack some folders of an archive, without writing anything outside of the given directories.
 
 The archives of servers share files among their plugins by hard links, so that a file of one folder may have its
 contents in another, which is not unpacked. A link is therefore replaced by the contents of the file that it leads to.
@@ -47,7 +47,7 @@ def unpack_folders(archive: Path, folders: Mapping[Path, str]) -> None:
         _write_files(archive, wanted)
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
         raise ArchiveError(f"it is damaged: {error or type(error).__name__}") from error
-    except OSError as error:  # gzip and zlib report damage so, and a full disk is reported with its reason
+    except OSError as error:  # gzip and zlib raise it for damage; for a full disk, it has the reason
         raise ArchiveError(f"it cannot be unpacked: {error}") from error
 
 
@@ -87,7 +87,7 @@ def _write_files(archive: Path, wanted: Mapping[str, list[Path]]) -> None:
 
 
 def _members(archive: Path) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """Read an archive once, from its begin to its end; a member's contents must be read before the next member."""
+    """Read an archive once, from beginning to end; a member's contents must be read before the next member."""
     with tarfile.open(archive, "r|gz") as opened:
         for member in opened:
             yield opened, member

@@ -200,7 +200,7 @@ def source_folder(engine: Installed) -> Path:
 
 
 def engine_build(engine: Installed) -> Build:
-    """Return the build of an engine, made or not; its path depends on the sources and the machine."""
+    """Return the build of an engine, which may not exist; its path depends on the sources and the machine."""
     recipe = hashlib.sha256(sysconfig.get_platform().encode())
     for folder in (source_folder(engine), *engine.class_folders):
         add_files(recipe, folder)
@@ -216,7 +216,7 @@ def install_build(engine: Installed, progress: Progress, java_home: Path | None 
 
     Args:
         engine: the engine.
-        progress: takes a few words about each step.
+        progress: called with a short description of each step.
         java_home: the Java on which the tools run; None for the one that `tool_environment` finds.
 
     Raises:

@@ -120,7 +120,7 @@ class Engine:
 
     @property
     def by_name(self) -> bool:
-        """Whether it is installed only by name or together with all large engines."""
+        """Whether it is installed only if it is named or if all large engines are installed."""
         return self.large is not None
 
     @property

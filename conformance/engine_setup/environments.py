@@ -32,7 +32,7 @@ MARKER = "installed"
 BUILD_LOCK = "build"
 
 Progress = Callable[[str], None]
-"""Takes a few words about the current step."""
+"""A function that is called with a short description of the current step."""
 
 
 def engines_directory() -> Path:
@@ -142,8 +142,8 @@ def run_step(engine: Installed, failure: str, command: list[str], env: Mapping[s
     """Run one step of an installation.
 
     Args:
-        engine: what is installed.
-        failure: what the error says first.
+        engine: the engine or server that is installed.
+        failure: the beginning of the error message.
         command: the command.
         env: the environment of the command; None for that of this process.
 
@@ -163,7 +163,7 @@ def run_step(engine: Installed, failure: str, command: list[str], env: Mapping[s
 
 
 def add_files(recipe: hashlib._Hash, folder: Path) -> None:
-    """Add the names and contents of the sources in a folder to the hash that identifies what is built of them."""
+    """Add the names and contents of the sources in a folder to the hash that identifies a build of them."""
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
         data = file.read_bytes()
         recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)

@@ -1,4 +1,4 @@
-"""The folders of engines: where they are, and what their ``engine.toml`` may say.
+"""The folders of engines: where they are, and what their ``engine.toml`` contains.
 
 A folder has everything about one engine. Those that come with the tool are in `conformance.engines`;
 ``ICEBERG_CONFORMANCE_ENGINES`` names further folders of such folders, separated as in ``PATH``. An ``engine.toml``::
@@ -15,20 +15,29 @@ A folder has everything about one engine. Those that come with the tool are in `
     [lock_packages]                 # what `python -m conformance.engine_setup lock NAME` resolves into NAME.txt here
     my-engine-1_2 = ["my-engine==1.2.3"]
 
-In the place of ``adapter``, ``command`` has the words of a command (those that begin with ``./`` are files here),
-``sources`` a folder with a program that is built on this machine (`conformance.engine_setup.built`), and ``module`` a
-module that answers inside the tool. ``adapter`` may be beside ``sources`` in Java: it starts the program, whose
-folder is in ``ICEBERG_CONFORMANCE_PROGRAM``. With ``jdk = 25``, the sources are a ``pom.xml`` and a
-``jars.lock`` only, and ``JAVA_HOME`` is a full JDK of that release or newer; each module of the pom may have its jars
-in a subfolder. Where the pom names a ``tar.gz`` instead of jars, ``unpack = { server = "server-1/lib" }`` says which
-folders of the archive become which subfolders (`conformance.engine_setup.archives`).
-``large = { disk_mb = 400, minutes = 3 }`` says what installing the
-engine takes; such an engine is installed only by name or with ``--large``. ``java``, ``jars`` and ``package_jars``
-are for what runs on Spark, and ``classes`` names folders with Java sources, which are compiled with those jars and
-Spark's when the engine is installed; beside ``sources``, they are compiled into that program. Versions are rows of
-``[[release]]``, the default first; each has what differs from the keys above. The other files are ``deviations.toml``
-(`conformance.runner.expectations`), ``readability.toml`` (`conformance.validator.readability`), ``fingerprints.toml``
-(`conformance.validator.fingerprints`) and, for tools of this repository, ``golden_writer.py``.
+Instead of ``adapter``, an engine may have one of these keys:
+
+- ``command``: the words of a command; those that begin with ``./`` are files of the folder.
+- ``sources``: a folder with a program that is built on this machine (`conformance.engine_setup.built`). In Java, an
+  ``adapter`` beside it starts the program, whose folder is in ``ICEBERG_CONFORMANCE_PROGRAM``.
+- ``module``: a module that answers inside the tool.
+
+Further keys are:
+
+- ``jdk = 25``: the sources are only a ``pom.xml`` and a ``jars.lock``, and ``JAVA_HOME`` is set to a full JDK of that
+  release or newer. Each module of the pom may have its jars in a subfolder.
+- ``unpack = { server = "server-1/lib" }``, if the pom names a ``tar.gz`` instead of jars: for each subfolder of jars,
+  the folder of the archive with its files (`conformance.engine_setup.archives`).
+- ``large = { disk_mb = 400, minutes = 3 }``: the disk space and time that installing the engine takes. Such an engine
+  is installed only if it is named, or with ``--large``.
+- ``java = true``, ``jars`` and ``package_jars``: the Java runtime and the jars of an engine that runs on Spark.
+- ``classes``: folders with Java sources, which are compiled with those jars and Spark's when the engine is installed;
+  beside ``sources``, they are compiled into that program.
+- ``[[release]]``: a row for each version, the default one first, with the keys that differ from those above.
+
+The other files of the folder are ``deviations.toml`` (`conformance.runner.expectations`), ``readability.toml``
+(`conformance.validator.readability`), ``fingerprints.toml`` (`conformance.validator.fingerprints`) and, for tools of
+this repository, ``golden_writer.py``.
 """
 
 from __future__ import annotations
@@ -191,7 +200,7 @@ def _read(path: Path) -> EngineFolder:
 
 
 def _release(file: Path, place: str, row: dict[str, Json]) -> dict[str, Json]:
-    """Complete a release, once its keys are what they have to be."""
+    """Check that the keys of a release fit together, and return it."""
     started = [key for key in _STARTS if key in row]
     if len(started) != 1 and started != ["adapter", "sources"]:
         found = " and ".join(started) or "none of them"

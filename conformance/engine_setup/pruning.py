@@ -27,7 +27,7 @@ class Unused:
 
 
 def prune(*, dry_run: bool = False) -> list[Unused]:
-    """Remove environments and builds for lock files, sources or versions of Python of other installations.
+    """Remove environments and builds whose lock file, sources or version of Python this installation does not use.
 
     Args:
         dry_run: only list them.

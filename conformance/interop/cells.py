@@ -52,7 +52,7 @@ _WORST_FIRST = (TableOutcome.CRASHED, TableOutcome.FAILED, TableOutcome.REJECTED
 
 @frozen
 class MadeTable:
-    """One table of one producer, or why there is none."""
+    """One table of one producer, or the reason why there is none."""
 
     producer: str
     """The name of the producer on the command line; for golden tables ``golden/`` and the engine with its version."""

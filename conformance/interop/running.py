@@ -67,7 +67,7 @@ class MatrixPlan:
 
 @frozen
 class _Session:
-    """An adapter that was started, or why it was not."""
+    """An adapter that was started, or the reason why it was not."""
 
     participant: Participant
     adapter: Adapter | None = None

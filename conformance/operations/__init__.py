@@ -9,7 +9,8 @@ Each folder holds everything about its operations:
 - ``wire.py``, if needed: the exchange form of values.
 
 ``ICEBERG_CONFORMANCE_OPERATIONS`` lists more directories with such folders, separated as in ``PATH``; their modules are
-imported like those here. Adapters import the wire forms inside the environments of engines, so this imports no package.
+imported like those here. This module imports no package, because adapters import the wire forms inside the environments
+of engines.
 """
 
 import os

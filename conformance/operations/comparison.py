@@ -126,10 +126,10 @@ VALUE = Form(from_exchange, to_exchange, values_equal)
 
 
 def typed_comparator(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comparator:
-    """Return a comparator of values or bounds; ``type_of`` gets their type from the arguments. Null is not a value.
+    """Return a comparator of values or bounds; ``type_of`` returns their type, given the arguments of the request.
 
-    A vector may accept an outcome that is not a value of the type, such as an overflowed one, which is compared as it
-    is.
+    Null, and an expected answer that is not a value of the type (a vector may permit an overflowed one), are compared
+    as JSON.
     """
 
     def compare(args: dict[str, Any], expected: Any, got: Any) -> Differences:

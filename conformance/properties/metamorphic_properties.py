@@ -174,7 +174,7 @@ def _updated(table: ScriptedTable, before: TableReading, after: TableReading, la
 
 
 def _around_last(harness: Harness, table: ScriptedTable) -> tuple[TableReading | None, TableReading | None]:
-    """Read main before and after the last operation, in one table, as each table assigns its row ids."""
+    """Read main before and after the last operation, in the same table, because each table assigns its own row ids."""
     if not table.snapshots:
         raise NotSupported("the answer does not name the snapshots")
     earlier = [one for one in table.snapshots[:-1] if one is not None and table.has_snapshot(one)]

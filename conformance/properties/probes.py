@@ -140,12 +140,12 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
 
 
 def _since(kind: str, version: int) -> int:
-    """Return the first version that has a type, from a version on."""
+    """Return the first format version that is at least ``version`` and has a type."""
     return version if kind in VALUES or kind in PARAMETERIZED else 3
 
 
 def probes_together(version: int, word: str, names: Collection[str]) -> list[Op]:
-    """Return the smallest script of some operations on a table that has a type, or is partitioned.
+    """Return the smallest script with some operations on a table that has a column of a type, or is partitioned.
 
     Args:
         version: a format version that the writer supports.

@@ -30,13 +30,13 @@ class ScenarioRun:
     """The writer; None for the reference, which is followed inside this process, operation by operation."""
 
     reader: Adapter | None
-    """What also reads the tables of the writer; None for nothing."""
+    """The adapter that also reads the tables of the writer, if any."""
 
     known: tuple[KnownRelay, ...]
     """The known failures of this writer."""
 
     passed: PassedScripts | None
-    """The scripts that are not tried again, to which those that pass are added."""
+    """The scripts that passed before, which are not tried again; those that pass are added."""
 
     min_operations: int
     """The length above which scripts are counted in `long_enough`."""
@@ -47,7 +47,7 @@ class ScenarioRun:
     """How often each outcome of an operation was seen, and ``unsupported`` scripts."""
 
     known_failures: Counter[str] = field(factory=Counter)
-    """The number of scripts that failed as a known failure says, by its id."""
+    """The number of scripts with each known failure, by its id."""
 
     def try_script(self, script: Json) -> None:
         """Follow a script, unless it passed before.
@@ -93,7 +93,7 @@ class ScenarioRun:
 
 
 def known_failure(known: Iterable[KnownRelay], script: Json, broken: Broken) -> KnownRelay | None:
-    """Return the first known failure that a failure of a script is, or None."""
+    """Return the first known failure that matches the failure of a script; None if none does."""
     operations = script["operations"]
     names = [operation["op"] for operation in operations]
     features = operation_features(operations)

@@ -135,7 +135,7 @@ def readings(table: ScriptedTable, *, history: bool = False) -> Iterator[tuple[s
 
 
 def make_vector(id_: str, args: dict[str, Json], expected: Json, version: int) -> Vector:
-    """Make a vector of a reading, so that it is judged like one."""
+    """Make a vector for a reading, so that its answer is judged like that of any vector."""
     return Vector(
         id=id_,
         suite="matrix",

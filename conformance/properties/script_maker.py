@@ -45,7 +45,7 @@ _NO_EQUALITY = frozenset({"float", "double", *NEW_VALUES, *SEALED_VALUES})
 
 
 def takes_equality(type_: Json) -> bool:
-    """Return whether equality deletes may compare columns of a type, and new columns of it may have a default."""
+    """Return whether equality deletes may use columns of a type, and whether new columns of it may have a default."""
     return isinstance(type_, str) and type_.partition("(")[0] not in _NO_EQUALITY
 
 

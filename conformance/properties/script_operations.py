@@ -317,7 +317,7 @@ _new_branch = _reference("b")
 
 
 def _fast_forward(maker: ScriptMaker) -> Op | None:
-    """Fast-forward main to a branch ahead of it; if there is none, roll main back to where one begins, or write one."""
+    """Fast-forward main to a branch; if none is ahead, first roll main back to where one begins, or write a new one."""
     ahead = [name for name in maker.branches if maker.is_valid_next({"op": "fast-forward", "to": name})]
     if ahead:
         return {"to": maker.draw.choice(ahead)}

@@ -1,4 +1,4 @@
-"""Searching for failing examples with Hypothesis. Scripts are shrunk by leaving out parts, others by Hypothesis.
+"""Search for failing examples with Hypothesis. Scripts are shrunk by leaving out parts, other examples by Hypothesis.
 
 Hypothesis is imported only for a search, as nothing else needs it: it is in the extra ``testing``.
 """

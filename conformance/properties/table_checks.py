@@ -96,7 +96,7 @@ class TableChecks:
     """The rows of the model for readings that were right, by snapshot and schema."""
 
     readings: dict[int, tuple[Any, ExpectedSnapshot]] = field(factory=dict)
-    """The inputs of readings that were right (`Written.reading_inputs`), by snapshot."""
+    """The inputs of readings that were right (`WrittenTable.reading_inputs`), by snapshot."""
 
     files: dict[str, tuple[int, int]] = field(factory=dict)
     lineage: Lineage = field(factory=lambda: Lineage(OperationNumbers()))

@@ -143,7 +143,7 @@ ODD_NAMES: dict[str, tuple[str, ...]] = {
 """Names of columns that need escaping, differ from others only in case, or are those of metadata columns."""
 
 NESTED_WORDS = frozenset({"nested-required", "struct-keys", *ODD_NAMES, *PARAMETERIZED})
-"""What types of scripts can have, and types of other random tables do not."""
+"""The features of types that only scripts have, not other random tables."""
 
 LEAST = frozenset({-(2**31), str(-(2**63))})
 """Values that cannot be truncated, as the result is less than the least value of the type (contradiction C6)."""
@@ -170,10 +170,10 @@ class Chance:
     """The share of optional values that are null."""
 
     more: frozenset[str] = frozenset()
-    """What types may have besides, of `NESTED_WORDS`."""
+    """The features of `NESTED_WORDS` that types may have."""
 
     def also(self, word: str, share: float) -> bool:
-        """Draw whether a type has something that is not in every random table."""
+        """Draw whether to use a feature, with a given probability; False if it is not in `more` or is excluded."""
         return word in self.more and word not in self.exclude and self.random.random() < share
 
     def kinds(self, version: int = 2) -> list[str]:
@@ -334,7 +334,7 @@ def value_pool(kind: str) -> tuple[Json, ...]:
 
 
 def _digits(precision: int) -> tuple[str, ...]:
-    """Return the unscaled values of a decimal: no nines with a minus, which truncating would take out of its range."""
+    """Return the unscaled values of a decimal, but not the least one, as truncating it would leave the range."""
     return "-" + "8" * precision, "-1", "0", "1", "9" * precision
 
 

@@ -1,4 +1,4 @@
-"""What an initial table of races consists of: its partitions, its files, and the changes that race on it."""
+"""The parts of an initial table of races: its partitions, its files, and the changes that race on it."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class RowModel:
     """Computes the rows of each snapshot once.
 
     Args:
-        contents: the rows of data files that hold rows of others.
+        contents: the rows of data files to which rows of other files were rewritten.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -173,7 +173,7 @@ def after_change(
         removed: the data files that the change removes.
         specs: the partition specs of the table.
         default_spec: the spec of new files that do not specify one.
-        contents: the rows of data files that hold rows of others.
+        contents: the rows of data files to which rows of other files were rewritten.
     """
     if change.keeps_rows or change.rewrites_manifests:
         return frozenset(before)

@@ -180,9 +180,9 @@ def races(
         fixtures: the names of the initial tables.
         max_faults: how many faults may happen in one schedule of a pair.
         thorough: whether every suite races on every fixture, with every kind of fault, pairs and readers on every kind
-            of table, and three writers on the default fixture crash and miss replies. Else pairs alone race on all
-            fixtures, on others than the default one on the first kind of table and with crashes and lost replies alone,
-            and three writers race on the first kind of table.
+            of table, and three writers on the default fixture crash and miss replies. Otherwise only pairs race on all
+            fixtures (on those other than the default one, only on the first kind of table and only with crashes and
+            lost replies), and three writers race only on the first kind of table.
     """
     versions, tables, fixtures = tuple(versions), tuple(tables), tuple(fixtures)
     plain = tuple(one for one in fixtures if one == DEFAULT_FIXTURE)

@@ -29,7 +29,8 @@ def replace_table(change: ReplaceTable, table: TableKind) -> Steps[str]:
     """Replace a table whatever its current state is.
 
     Raises:
-        CommitStateUnknown: no answer, or a refusal: the race was lost, or the request arrived twice.
+        CommitStateUnknown: there was no answer, or the swap was refused: another writer was first, or the request
+            arrived twice.
     """
     unique = yield NonDeterministic.NAME
     current = yield from load(1)

@@ -84,8 +84,8 @@ def execute(plan: RunPlan, header: dict[str, object], writer: ResultsWriter, pro
     """Run a plan. A run that is interrupted is not complete, and its exit status says so.
 
     Raises:
-        ToolError: golden tables cannot be put in their place, expectations contradict each other, or this tool lost
-            count; the results then say that they are not complete.
+        ToolError: golden tables cannot be copied, expectations contradict each other, or this tool miscounted the
+            results, which are then marked as incomplete.
     """
     run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
     writer.header(header, run.cases.values())
@@ -150,7 +150,7 @@ class _Running:
             except BaseException:
                 self.ended.set()
                 pool.shutdown(wait=False, cancel_futures=True)
-                while not all(future.done() for future in running):  # one may just be starting its process
+                while not all(future.done() for future in running):  # an adapter may just be starting its process
                     for adapter in self.started:
                         adapter.interrupt()
                     time.sleep(0.05)

@@ -239,7 +239,7 @@ class ExpectedDeviations:
                 return outcome.value, None, f"{vector.id}: the failure differs from the known deviation {stated}"
 
     def _is_of_another_release(self, vector: Vector, deviation: Deviation) -> bool:
-        """Return whether this release lacks all format versions of a vector, which another release fails."""
+        """Return whether a deviation of several releases concerns only others: this one lacks the format versions."""
         lacks = bool(self.format_versions) and self.format_versions.isdisjoint(vector.versions)
         return lacks and len(deviation.versions) > 1
 

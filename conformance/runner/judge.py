@@ -77,7 +77,7 @@ def judge_answer(vector: Vector, answer: Answer) -> Verdict:
             chosen = answer_json(permitted) if len(vector.permitted) > 1 else None
             return Verdict(Outcome.PASSED, got, chosen=chosen)
         tried.append((reason_or_none, differences))
-    # Of several permitted outcomes, the one with the fewest differences says most.
+    # Of several permitted outcomes, report the one with the fewest differences.
     reason, differences = min(tried, key=lambda one: len(one[1]) or 1_000)
     if len(tried) > 1:
         reason = f"none of the {len(tried)} permitted outcomes: {reason}"

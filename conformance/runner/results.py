@@ -158,7 +158,7 @@ class SecondReading:
 
     @property
     def is_difference(self) -> bool:
-        """Whether the reader crashed, or read other rows than the script makes."""
+        """Whether the reader crashed, or read rows that differ from those of the script."""
         return self.outcome in (Outcome.FAILED, Outcome.CRASHED)
 
 

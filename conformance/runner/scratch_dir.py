@@ -78,7 +78,7 @@ def _main(locations: list[str]) -> list[str | None]:
 
 
 def clear(vector: Vector) -> None:
-    """Remove the table of a vector from `table_folders`, after its result is known."""
+    """Remove the table that `table_folders` provided for a vector, after its result is known."""
     if vector.operation.name == "table.write":
         shutil.rmtree(os.path.dirname(vector.args["table"]), ignore_errors=True)
     elif vector.operation.name == "table.change":  # the metadata file is in a folder of the table

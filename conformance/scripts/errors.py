@@ -24,7 +24,7 @@ class RefusedByText(ScriptError):
 
 
 class LeftOpen(RefusedByText):
-    """An operation that a writer may refuse or do, as the spec does not decide it, or it depends on files."""
+    """An operation that a writer may do or refuse: the spec leaves it open, or it depends on the data files."""
 
     def __init__(self, code: str, message: str, after: Any = None) -> None:
         """Make the error.

@@ -71,7 +71,7 @@ def find_type(fields: Sequence[Json], name: str) -> tuple[Json, str]:
 
 
 def path_to(fields: Sequence[Json], name: str) -> list[tuple[Json, str]]:
-    """Find what a full name passes on its way, and last what it names, each as `find_type` does; names may have dots.
+    """Return the types on the path of a full name, the named one last, in the form of `find_type`; names may have dots.
 
     Raises:
         RefusedByText: the name is unknown.

@@ -93,7 +93,7 @@ class Delete:
 
 @frozen(kw_only=True)
 class DeleteEqual:
-    """Delete by equality every row that has the values of a given row in the columns of these; null equals null."""
+    """Delete by equality every row that equals a given row in the columns that are given; null equals null."""
 
     op: ClassVar[str] = "delete-equal"
 
@@ -117,9 +117,9 @@ class Update:
 
 @frozen(kw_only=True)
 class Merge:
-    """Update rows with the key of a given row, which keep their identity; add given rows whose key is new.
+    """Update the rows that have the key of a given row, and add the given rows whose key is new.
 
-    Keys with null match nothing.
+    Updated rows keep their identity. Keys with null match nothing.
     """
 
     op: ClassVar[str] = "merge"

@@ -49,7 +49,7 @@ def absolute_location(folder: Path) -> str:
 
 
 def location_complaint(location: str, named: str) -> str | None:
-    """Describe why a vector may not use the table at a location, as only files of golden tables are read; else None.
+    """Describe why a vector must not use the table at a location; None if it may. Only golden tables are read.
 
     Args:
         location: the location that a vector names.

@@ -1,8 +1,8 @@
 """Every claim about speed, measured beside a peer on one machine in one go: ``python -m tools.bench``.
 
-A module for each path. Ours and the peer take turns, round by round, so that a machine that slows down slows both;
-what is compared is the median of the rounds' ratios. Nothing is kept between rounds, and peers run in their own
-environments.
+There is a module for each path. Our code and the peer take turns, round by round, so that a machine that slows down
+slows both; the median of the rounds' ratios is compared with the goal. Nothing is kept between rounds, and peers run in
+separate environments.
 """
 
 from __future__ import annotations

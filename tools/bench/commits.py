@@ -3,11 +3,11 @@
 Each process appends empty files, with default settings, until the time is over. The two sides use the same server, one
 that ``race stress`` starts, and take turns. The first figure of a case is the time that passes for each commit of all
 processes together; times the number of processes, it is the mean latency. A latency is the time from the start of one
-commit to its end, with all its attempts; commits that failed do not count, so that the latencies of a side of which
-many fail look shorter than they are. Our processes queue for the table in a database, so that each waits for the
+commit to its end, with all its attempts; failed commits do not count, so that the latencies of a side with many
+failures look shorter than they are. Our processes queue for the table in a database, so that each waits for the
 commits of all others, and all latencies are near the mean. Without a queue, a process that has just committed mostly
-commits again at once, while others try again and again: the median is small, and the mean and the slowest hundredth
-are large. So there are goals for the mean and for the slowest hundredth, and the median has none.
+commits again at once, while others retry repeatedly: the median is small, and the mean and the slowest hundredth are
+large. Therefore the mean and the slowest hundredth have goals, and the median has none.
 """
 
 from __future__ import annotations

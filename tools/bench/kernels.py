@@ -1,7 +1,7 @@
 """Hashing and truncating Arrow columns, compared with pyiceberg-core and with DuckDB on one thread.
 
 Both sides read the same columns, made from a fixed seed. Their results are compared once. All of them compute on one
-thread, so that the seconds are those of the processor: what else runs on the machine changes the ratios less.
+thread, so that the seconds are those of the processor, and other work on the machine changes the ratios less.
 """
 
 from __future__ import annotations

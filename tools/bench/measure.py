@@ -159,7 +159,7 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 
 def in_turns(ways: Mapping[str, Callable[[], float]], rounds: int, warm: int = 1) -> dict[str, tuple[float, ...]]:
-    """Run each function in turn, and return the seconds that it reports in each round after the warm-up rounds."""
+    """Run the functions in turn; return the seconds that each reports in the rounds after the warm-up."""
     taken: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(warm + rounds):
         for name, way in ways.items():

@@ -1,4 +1,4 @@
-"""Object stores: how long validating many files takes, beside the time that its requests take at best.
+"""Object stores: how long validating many files takes, beside the least time that its requests can take.
 
 The peer is a bound: the number of requests times their delay, by the number of connections. The store
 (``tools/counting_store.py``) is a separate process. Each answer takes 30 ms, and at most 64 are under way; in the other

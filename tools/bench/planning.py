@@ -27,7 +27,7 @@ from tools.bench.entries_table import FIRST_PARTITION, STRIDE, make_table
 from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed
 from tools.entry_point import run_without_parser
 
-# The questions: name, column, smallest and largest value
+# The filters: name, column, smallest and largest value
 
 
 def questions(files: int) -> dict[str, tuple[str, int, int] | None]:
@@ -142,7 +142,7 @@ class Case:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Measure each question beside each peer."""
+    """Measure planning with each filter beside each peer."""
     files = scale.of(200_000, 20_000)
     cases = (
         Case(files, questions=("partition", "bounds")),

@@ -147,7 +147,7 @@ class Table:
 
 
 def make_others(place: Path, rows: int) -> dict[str, Table]:
-    """Make the tables that are read and validated besides the first one, by what they have; return them."""
+    """Make the other tables that are read and validated; return them by a description."""
     (place / "deletes").mkdir()
     deletes = rows_bench.make(place / "deletes", rows)
     return {

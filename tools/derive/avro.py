@@ -23,7 +23,7 @@ Block = tuple[int, bytes]
 
 
 class Name(str):
-    """The name of a type that is defined earlier in a schema, and this type."""
+    """The name of a type that the schema defines earlier, with its definition."""
 
     type: Any
 

@@ -257,13 +257,13 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
             if _has_newly_assigned_row_ids(change, planned, current):
                 return [lost, done]
             if _has_concurrent_removal(change, planned, current):
-                return [lost, done]  # of files that are not overwritten: an isolation may validate it
+                return [lost, done]  # the removed files are not overwritten, but a writer may validate that, too
             if change["op"] == "rewrite" and _has_new_equality_deletes(change, planned, current):
                 return [
                     done,
                     lost,
-                ]  # they keep applying, or are of other files: a writer may validate more than it must
-            # Where the branch was rolled back, a writer may not know what happened since then.
+                ]  # the deletes keep applying, or apply to other files, but a writer may validate that, too
+            # If the branch was rolled back, a writer may not know what happened after that.
             return [done] if _has_planned_snapshot(change, planned, current) else [done, lost]
         case "schema":
             if planned["schema_changes"] != current["schema_changes"]:
@@ -322,7 +322,7 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
         case _:
             message = f"no such change: {change['op']}"
             raise ValueError(message)
-    # A writer may also give up where others have changed the table at all: the text lets it try again and does not say
+    # A writer may also give up because others have changed the table: the text permits retries, but does not say
     # how often.
     return [done, lost] if moved else [done]
 

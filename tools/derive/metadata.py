@@ -183,7 +183,7 @@ def sections() -> dict[str, str]:
 
 
 def topic_files(path: str, operation: str, vectors: list[Vector]) -> list[VectorFile]:
-    """Return the vectors of a topic by section: that of each vector's first requirement, its main one."""
+    """Group the vectors of a topic into files by the section of each vector's main requirement, its first one."""
     by_section: dict[str, list[Vector]] = {}
     for vector in vectors:
         by_section.setdefault(sections()[vector.requirements[0]], []).append(vector)

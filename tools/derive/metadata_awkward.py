@@ -1,4 +1,4 @@
-"""Table metadata with awkward names, texts and default values: which must be read, written and upgraded unchanged."""
+"""Table metadata with awkward names, texts and default values, which must be read, written and upgraded unchanged."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ MEMBERS = (
     ("properties", "TMD014", ("properties",)),
     ("refs", "TMD021", ("refs",)),
 )
-"""What has awkward names: its name, its requirement, and the members of the document."""
+"""The parts of metadata that have names: the part, its requirement, and the members of the document."""
 
 
 ASKED = ("boolean-true", "decimal-zeros-at-the-end", "int-max")
-"""Default values that are those of valid documents beside broken ones (`metadata-default-*-valid`)."""
+"""Default values that valid neighbours of broken documents already have (`metadata-default-*-valid`)."""
 
 
 def _named() -> Iterator[tuple[str, str, Document, Document]]:
-    """Yield each kind of names: its name, its requirement, the request's arguments, and the members as they are."""
+    """Yield the part, the requirement, the arguments of the request and the expected members for each of `MEMBERS`."""
     for name, code, members in MEMBERS:
         yield name, code, {"metadata": NAMED, "select": list(members)}, selected(canonical(NAMED), members)
 
@@ -88,7 +88,7 @@ def reads() -> Iterator[Vector]:
 
 
 def defaults() -> Iterator[Vector]:
-    """Yield a column with an awkward default value of each type, which JSON has."""
+    """Yield cases of columns with an awkward default value that JSON can represent."""
     for name, type_, value, note in (*awkward.ROWS, *awkward.LIMITS):
         if value in ("NaN", "Infinity", "-Infinity") or name in ASKED:
             continue
@@ -103,7 +103,7 @@ def defaults() -> Iterator[Vector]:
         }
         document = edited(BASES["v3-minimal"], {"/schemas/0/fields/1": field})
         form = selected(canonical(document), ("schemas",))
-        far = awkward.is_far(name, type_)  # a year that has other than four digits
+        far = awkward.is_far(name, type_)  # a year that does not have four digits
         yield Vector(
             f"metadata-read-awkward-default-{name}",
             ("JSC008", "DEF001"),
@@ -146,7 +146,7 @@ def upgrades() -> Iterator[Vector]:
 
 
 def expiries() -> Iterator[Vector]:
-    """Yield cases of references whose names engines easily alter, of which one of each two has expired."""
+    """Yield cases of references with awkward names, every other one of which has expired."""
     refs: dict[str, Any] = {
         name: {"snapshot-id": 3, "type": "tag", **({"max-ref-age-ms": 1} if number % 2 else {})}
         for number, name in enumerate(NAMES)

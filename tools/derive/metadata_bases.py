@@ -1,7 +1,7 @@
 """The valid documents that the cases of table metadata start from, written by hand.
 
-Each is tight: its last ids are the highest ids, its logs end where the table is, so that the smallest change breaks a
-rule and the document itself is the nearest valid neighbour of most cases.
+In each, the last ids are the highest ids and the logs end with the current state, so that the smallest change breaks a
+rule, and the document itself is the nearest valid neighbour of most cases.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Documents with one broken rule: the document, its format version, and the fields of table metadata.
 
-A row says what is changed in a valid document, which requirements that breaks, and what a reader does. Reading has to
-fail if the JSON does not have the form of Appendix C, or if it is unclear what the table contains. The other
-rules bind writers: a reader may refuse or go on, and the complete check reports the rule (contradiction E17).
+A row has the change of a valid document, the requirements that it breaks, and the outcome for a reader. Reading has to
+fail if the JSON does not have the form of Appendix C, or if it is unclear what the table contains. The other rules bind
+writers: a reader may refuse the document or continue, and the complete check reports the rule (contradiction E17).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REFUSED, EITHER, READ = "refused", "either", "read"
 
 @dataclass(frozen=True)
 class Case:
-    """A valid document, changed in one thing."""
+    """A valid document with one change."""
 
     id: str
     base: str
@@ -89,7 +89,7 @@ VERSIONS: list[tuple[str, Any, str, str, tuple[str, ...]]] = [
 
 
 def versions() -> Iterator[Case]:
-    """Yield what format-version may not be."""
+    """Yield cases of invalid values of format-version."""
     yield Case(
         "version-missing",
         "v2-minimal",
@@ -143,7 +143,7 @@ WRITERS_ALONE = {"last-updated-ms": "only writers have to know it", "partition-s
 
 
 def missing() -> Iterator[Case]:
-    """Required fields that are not there."""
+    """Yield cases of missing required fields."""
     for name, code, outcome in V1_REQUIRED:
         note = WRITERS_ALONE.get(name, MISSING_NOTES[outcome])
         yield Case(f"v1-missing-{name}", "v1-minimal", (code,), {f"/{name}": DROP}, outcome, note)
@@ -237,7 +237,7 @@ KINDS: list[tuple[str, str, str, Any, str]] = [
 
 
 def kinds() -> Iterator[Case]:
-    """Yield cases of fields that are not of the JSON type of Appendix C."""
+    """Yield cases of fields whose JSON type is not that of Appendix C."""
     for base, name, code, value, what in KINDS:
         words = what.split()[-1] if what.startswith("a") and " " in what else what
         note = f"{name} is {what.replace('-', ' ')}"
@@ -272,7 +272,7 @@ def kinds() -> Iterator[Case]:
         )
 
 
-# What holds among the fields of table metadata.
+# Rules about several fields of table metadata.
 
 
 def fields() -> Iterator[Case]:
@@ -383,7 +383,7 @@ def fields() -> Iterator[Case]:
 
 
 def logs() -> Iterator[Case]:
-    """Yield the logs of snapshots and of metadata files."""
+    """Yield cases of the logs of snapshots and of metadata files."""
     yield from rows(
         "snapshot-log",
         "v2-small",

@@ -177,7 +177,7 @@ def snapshots() -> Iterator[Case]:
 
 
 def lineage() -> Iterator[Case]:
-    """Row ids of snapshots, and the keys that they name."""
+    """Yield cases of the row ids of snapshots, and of the encryption keys that snapshots name."""
     yield from rows(
         "lineage",
         "v3-small",

@@ -1,4 +1,4 @@
-"""Metadata whose schemas changed: what later schemas may change of the columns of earlier ones."""
+"""Metadata with several schemas: how later schemas may change the columns of earlier ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tools.derive.metadata_cases import EITHER, Case
 
 
 def _later(name: str, version: int, code: str, old: Any, new: Any, near: Any, note: str) -> Case:
-    """Return edits to two schemas between which a column changed as none may; ``near`` is what it may become."""
+    """Return a case of two schemas between which a column changes from ``old`` to ``new``, not to a valid ``near``."""
 
     def edits(type_: Any) -> Document:
         later = {**DATA, "type": type_} if not isinstance(type_, dict) or "name" not in type_ else type_
@@ -38,7 +38,7 @@ A_MAP: Document = {"type": "map", "key-id": 3, "key": "int", "value-id": 4, "val
 
 
 def history() -> Iterator[Case]:
-    """Yield cases of columns that changed from schema to schema as no evolution may change them."""
+    """Yield cases of changes of columns between schemas that schema evolution does not allow."""
     yield _later("int-to-string", 2, "EVO003", "int", "string", "long", "an int became a string")
     yield _later("int-to-double", 2, "EVO003", "int", "double", "long", "an int became a double")
     yield _later("float-to-int", 2, "EVO003", "float", "int", "double", "a float became an int")

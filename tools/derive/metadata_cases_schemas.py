@@ -142,7 +142,7 @@ def form() -> Iterator[Case]:
 
 
 def ids() -> Iterator[Case]:
-    """Ids and names that are not what they have to be."""
+    """Yield cases of invalid ids and names."""
     yield from rows(
         "ids",
         "v2-nested",
@@ -295,7 +295,7 @@ def versions() -> Iterator[Case]:
 
 
 def _default(name: str, codes: tuple[str, ...], type_: Any, default: Any, near: Any, outcome: str, note: str) -> Case:
-    """Yield cases of a field of v3 whose default is wrong; ``near`` is the right one."""
+    """Return a case of a field of v3 whose default is invalid; ``near`` is a valid one."""
     place = "/schemas/0/fields/1"
     return Case(
         f"default-{name}",

@@ -90,7 +90,7 @@ def form() -> Iterator[Case]:
 
 
 def ids() -> Iterator[Case]:
-    """Ids of specs, orders and their fields."""
+    """Yield cases of invalid ids of specs, orders and their fields."""
     identity = {"source-id": 2, "name": "data", "transform": "identity"}
     yield from rows(
         "spec",
@@ -436,7 +436,7 @@ def transforms() -> Iterator[Case]:
 
 
 def evolved_orders() -> Iterator[Case]:
-    """Yield what a table may not say after its sort order changed, next to what it may (contradiction E22)."""
+    """Yield cases of tables whose sort order changed: invalid ones, and valid neighbours (contradiction E22)."""
     by_id = {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}
     by_data = {**by_id, "source-id": 2}
     dropped = {"/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID]}, "/current-schema-id": 1}

@@ -57,7 +57,7 @@ def arguments(
 
 
 def type_slug(type_: str) -> str:
-    """Return a type in the name of a vector."""
+    """Return the spelling of a type in the ids of vectors."""
     words = "".join(letter if letter.isalnum() else " " for letter in type_).split()
     return "-".join(
         words[:3]

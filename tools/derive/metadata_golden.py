@@ -1,9 +1,9 @@
-"""Vectors of reading the golden metadata files: what the statements made of each table.
+"""Vectors of reading the golden metadata files: the state of each table after the engine's statements.
 
-The files are what engines wrote (``vectors/golden/metadata``, with the statements in its index); what has to be read of
-them is written here, by the statements and the rules for new ids: columns, partition fields, schemas, specs and orders
-get the next number, and the fields of a level get theirs before those inside them. Only ids and times that engines
-choose at random are not asked.
+Engines wrote the files (``vectors/golden/metadata``, with the statements in its index). Their expected content is
+derived here from the statements and the rules for new ids: columns, partition fields, schemas, specs and orders get the
+next number, and the fields of a level get theirs before those inside them. Only ids and times that engines choose at
+random are not compared.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ CREATED: Document = {
 def changed(newest: int, number: int) -> Document:
     """Derive the table after all statements of the history, given its newest version and its number of commits."""
     after: Document = {"newest": newest, "data": "text", "changed": True}
-    # A field that is removed from a spec stays in v1, as void, and goes in the others (Partition Evolution).
+    # A field that is removed from a spec stays in v1, as void; other versions drop it (Partition Evolution).
     kept = [BUCKET, {**DAY, "transform": "void"}, TEXT] if newest == 1 else [BUCKET, TEXT]
     return {
         "last-sequence-number": str(number),
@@ -126,7 +126,7 @@ CODES = ("TMD008", "TMD011", "TMD019", "TMD022")
 
 
 def described(document: Document, number: int, engine: str) -> Document:
-    """References and statistics, at the first and the last snapshot, whose ids are random."""
+    """Return the expected references and statistics, at the first and the last snapshot, whose ids are random."""
     first, last = (str(document["snapshots"][place]["snapshot-id"]) for place in (0, -1))
     metadata = f"{document['location']}/metadata"
     blob = {

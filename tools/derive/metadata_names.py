@@ -35,7 +35,7 @@ def _struct(*fields: Document) -> Document:
 
 
 def _ids(**found: int | None) -> list[Document]:
-    """Return ids by path, the parts joined by two underscores; a part is the text between them."""
+    """Return ids by path; a keyword is a path whose parts are joined by two underscores."""
     return [{"path": path.split("__"), "field-id": field_id} for path, field_id in found.items()]
 
 

@@ -190,7 +190,7 @@ BAD: list[tuple[str, tuple[str, ...], list[Document], str]] = [
 
 
 def evolution() -> Iterator[Vector]:
-    """Changes of specs in v2 and v3."""
+    """Yield cases of changes of specs in v2 and v3."""
     for name, codes, changes, default, answer, note in GOOD:
         for version in (2, 3):
             yield Vector(
@@ -249,7 +249,7 @@ def evolution() -> Iterator[Vector]:
 
 
 def refusals() -> Iterator[Vector]:
-    """Changes that no version allows."""
+    """Yield cases of changes that no version allows."""
     for name, codes, changes, note in BAD:
         for version in (1, 2, 3):
             yield Vector(
@@ -258,7 +258,7 @@ def refusals() -> Iterator[Vector]:
 
 
 def first_version() -> Iterator[Vector]:
-    """Changes of specs in v1, where ids are counted by position."""
+    """Yield cases of changes of specs in v1, where ids are counted by position."""
     void = {**DAY, "transform": "void"}
     recommended = "spec: Partition Evolution, the rules that are recommended for v1"
     counted = {**BUCKET, "field-id": 1000}

@@ -75,7 +75,7 @@ def _promoted(new: Any) -> dict[str, Any]:
 
 
 def promotions() -> Iterator[Vector]:
-    """Yield every pair of the types of v2 in v2, the listed pairs in v1, and what v3 changes."""
+    """Yield cases of every pair of types of v2 in v2, of the listed pairs in v1, and of the pairs that v3 changes."""
     for old in OLD_TYPES:
         for new in (*OLD_TYPES, *(WIDER if old.startswith("decimal") else ())):
             if new == old:
@@ -149,7 +149,7 @@ KEEP: list[tuple[int, str, str, tuple[str, ...], tuple[str, ...]]] = [
 
 
 def partition_sources() -> Iterator[Vector]:
-    """Yield cases of promotions of columns that partition fields are made of."""
+    """Yield cases of promotions of source columns of partition fields."""
     for version, old, new, kept, changed in KEEP:
         for transform in (*kept, *changed):
             name = f"promote-v{version}-{type_slug(old)}-to-{type_slug(new)}-under-{transform.split('[')[0]}"

@@ -1,4 +1,4 @@
-"""Vectors of reading what may be written in several ways; the files of these, of writing and of upgrades."""
+"""Vectors of reading documents that may be written in several forms; and the files of reading, writing and upgrades."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _read(
     origin: str = TABLE,
     only: tuple[int, ...] = (),
 ) -> Vector:
-    """Return some members of a changed document, as they have to be read."""
+    """Return a vector of reading some members of a changed document."""
     document = edited(BASES[base], edits)
     args = {"metadata": document, "select": list(form)}
     present = {member: value for member, value in form.items() if value is not None}
@@ -40,7 +40,7 @@ EMPTY: dict[str, Any] = {"/refs": DROP, "/snapshots": DROP, "/snapshot-log": DRO
 
 
 def filled_in() -> Iterator[Vector]:
-    """Yield what a reader takes where a field is missing."""
+    """Yield cases of missing fields, and the values that a reader uses for them."""
     yield _read(
         "v1-schemas",
         "v1-minimal",
@@ -162,7 +162,7 @@ def filled_in() -> Iterator[Vector]:
 
 
 def references() -> Iterator[Vector]:
-    """Yield tables without a current snapshot, in each form, and tables whose main branch is not in refs."""
+    """Yield cases of tables without a current snapshot, in each form, and of tables without the main branch in refs."""
     for name, edit in (("absent", DROP), ("null", None)):
         yield _read(
             f"no-current-snapshot-{name}",
@@ -251,7 +251,7 @@ def references() -> Iterator[Vector]:
 
 
 def tolerated() -> Iterator[Vector]:
-    """Yield what documents of other writers have and readers must accept."""
+    """Yield cases of documents of other writers that readers must accept."""
     appendix = "spec: Appendix C"
     yield _read(
         "unknown-members",

@@ -1,4 +1,4 @@
-"""Vectors of snapshot retention (Snapshot Retention Policy), and the five steps of the policy once more."""
+"""Vectors of snapshot retention (Snapshot Retention Policy), and an independent version of the policy's five steps."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def table(
 
 
 def expire(document: Document, now: int, defaults: Mapping[str, int] | None = None) -> tuple[set[int], set[str]]:
-    """Return the snapshots and references that stay, by the steps of the text."""
+    """Return the snapshots and references that are kept, by the steps of the text."""
     properties = {name.removeprefix(PREFIX): int(value) for name, value in document.get("properties", {}).items()}
     policy = {**(defaults or {}), **properties}
     snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in document["snapshots"]}
@@ -57,7 +57,7 @@ def expire(document: Document, now: int, defaults: Mapping[str, int] | None = No
     def older(snapshot_id: int, age: int) -> bool:
         return bool(now - snapshots[snapshot_id]["timestamp-ms"] > age)
 
-    # 1. An empty set. 2. References of snapshots that are older than max-ref-age-ms go, but for main.
+    # 1. An empty set. 2. References to snapshots that are older than max-ref-age-ms are removed, except for main.
     kept: set[int] = set()
     stay = {
         name: ref
@@ -106,7 +106,7 @@ def case(name: str, codes: tuple[str, ...], document: Document, note: str, now: 
     return Vector(f"retention-{name}", codes, {"metadata": document, "now_ms": now}, expect, STEPS, note, why, (2,))
 
 
-# References by ages by counts: a chain of five snapshots a day apart, the head of the current day.
+# Combinations of references, ages and counts: a chain of five snapshots, one each day, the last one now.
 
 CHAIN: dict[int, tuple[int | None, int]] = {
     1: (None, 4 * DAY),
@@ -166,7 +166,7 @@ def grid() -> Iterator[Vector]:
 
 
 def references() -> Iterator[Vector]:
-    """Yield the ages of references."""
+    """Yield cases of the ages of references."""
     policy: Document = {COUNT: 1, AGE: 1, REF_AGE: NEVER}
     main: Document = {"main": {"snapshot-id": 5, "type": "branch"}}
     limits = (("below", 2 * DAY - 1), ("equal", 2 * DAY), ("above", 2 * DAY + 1))
@@ -243,7 +243,7 @@ def references() -> Iterator[Vector]:
 
 
 def branches() -> Iterator[Vector]:
-    """Several branches, chains with gaps, clocks that disagree."""
+    """Yield cases of several branches, chains with gaps, and clocks that disagree."""
     policy: Document = {COUNT: 1, AGE: 1, REF_AGE: NEVER}
     main: Document = {"main": {"snapshot-id": 5, "type": "branch"}}
     for count in (1, 2, 3, 4, 5, 6):

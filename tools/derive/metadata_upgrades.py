@@ -1,4 +1,4 @@
-"""Vectors of upgrades: nothing is rewritten, and what the version adds starts at 0 (Appendix E)."""
+"""Vectors of upgrades: nothing is rewritten, and the numbers that the new version adds start at 0 (Appendix E)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KEPT = (
 
 
 def upgrades() -> Iterator[Vector]:
-    """Return a table in a newer version: nothing is rewritten, and what the version adds starts at 0."""
+    """Yield cases of upgrades: nothing is rewritten, and the numbers that the new version adds start at 0."""
     for old, new in STEPS:
         bases = {"rich": f"v{old}-rich"} if old == 3 else {"rich": f"v{old}-rich", "nested": "v2-nested"}
         if old == 1:

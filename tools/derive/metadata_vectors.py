@@ -34,7 +34,7 @@ def all_cases() -> Iterator[tuple[str, Case]]:
 
 
 def _codes(case: Case) -> tuple[str, ...]:
-    """Return the requirements: those broken first, then those the case is about besides."""
+    """Return the requirements: the broken ones, then the others that the case is about."""
     return (*case.codes, *(code for code in case.more if code not in case.codes))
 
 
@@ -50,7 +50,7 @@ def _names() -> dict[str, str]:
 
 
 def _note(case: Case) -> str:
-    """Return what is broken, and the vector of the nearest valid document."""
+    """Return the note: what is broken, and which vector has the nearest valid document."""
     return f"{case.note}; valid counterpart: {_names()[json.dumps(edited(BASES[case.base], case.near or {}))]}"
 
 
@@ -109,7 +109,7 @@ def _asked(base: Document, document: Document) -> tuple[str, ...]:
 
 
 def _select_all(document: Document) -> tuple[str, ...]:
-    """Nothing, for everything; of a v1 table without a UUID all the rest, as a reader may give it one."""
+    """Return () to select all members; for a v1 table without a UUID, all others, as a reader may generate the UUID."""
     return () if "table-uuid" in document else tuple(canonical(document))
 
 

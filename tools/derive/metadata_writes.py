@@ -13,7 +13,7 @@ Row = tuple[str, str, int, tuple[str, ...], Document, str]
 
 
 def _stored(name: str, base: str, codes: tuple[str, ...], members: str, note: str) -> Row:
-    """Return some members of a table, which are written as they are."""
+    """Return a row of a table of which a writer must write some members unchanged."""
     return name, base, int(base[1]), codes, {member: BASES[base][member] for member in members.split()}, note
 
 
@@ -92,7 +92,7 @@ WRITES: list[Row] = [
 
 
 def writes() -> Iterator[Vector]:
-    """Yield what a writer makes of a table."""
+    """Yield cases of the metadata that a writer must produce."""
     stale = {
         **dict.fromkeys(("/snapshots", "/snapshot-log", "/current-snapshot-id"), DROP),
         "/schema": V1_RICH["schemas"][0],
@@ -114,7 +114,7 @@ def writes() -> Iterator[Vector]:
     for name, document, version, codes, form, note in rows:
         args = {"metadata": document, "format_version": version, "select": list(form)}
         origin = "spec: Table Metadata Fields; Appendix C; Appendix E"
-        # v1 stores no ids of partition fields, and may.
+        # v1 need not store the ids of partition fields, but may.
         counted = [{**field, "field-id": 1000 + place} for place, field in enumerate(form.get("partition-spec", []))]
         expect = any_of(ok(form), ok({**form, "partition-spec": counted}) if counted else ok(form))
         why = ("E18",) if counted else ()

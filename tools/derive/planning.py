@@ -378,7 +378,7 @@ class PlanTable:
             optional: data files that may be planned or left out.
             optional_deletes: deletes by data file that may be applied or left out.
             contradiction: the contradictions that it depends on, separated by spaces.
-            args: further arguments of the question.
+            args: further arguments of the request.
         """
         by_file = planned if isinstance(planned, Mapping) else dict.fromkeys(planned, ())
         files = []
@@ -428,7 +428,7 @@ class PlanTable:
 
 
 def either(first: Vector, *others: Vector | JsonObject) -> Vector:
-    """Combine cases into one that permits the outcomes of all; the rest is that of the first."""
+    """Combine cases into one that permits the outcomes of all; all else is from the first."""
     outcomes = [one.expect if isinstance(one, Vector) else one for one in (first, *others)]
     return Vector(
         first.id,

@@ -1,4 +1,4 @@
-"""The page of the checks: the problems that ``validate`` finds, and each severity that differs from the default."""
+"""The page of the checks: the problems that ``validate`` finds, and the checks whose severity is not the default."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def matrix_page() -> str:
 
 
 def _given_fewer(matrix: Matrix) -> list[str]:
-    """Return a sentence on the consumers that were not given all tables; none if all were."""
+    """Return a sentence about the consumers that were not given all tables; empty if all were."""
     given = Counter(cell.consumer for cell in matrix.cells)
     most = max(given.values(), default=0)
     fewer = [f"{one.name} {given[one.name]}" for one in matrix.consumers if given[one.name] < most]

@@ -131,7 +131,7 @@ def example(name: str) -> str:
 
 @cache
 def _plainest() -> dict[str, str]:
-    """Return for each operation the vector with the shortest messages, of those with one answer and a small request."""
+    """Return the vector with the shortest messages of each operation, among those without empty or zero values."""
     found: dict[str, tuple[int, str]] = {}
     for vector in _vectors().values():
         value = vector.expect.get("ok")

@@ -1,4 +1,4 @@
-"""The published results: small files, made from results files, with what the site shows of engines.
+"""The published results: small files with the results that the site shows, made from results files.
 
     python -m tools.docs.results FOLDER     read the results files of a folder, write ``docs/results``
 
@@ -59,7 +59,7 @@ _OUTCOMES = {letter: outcome for outcome, letter in _LETTERS.items()}
 
 @frozen
 class Asked:
-    """One engine at one version, in a run."""
+    """One engine at one version that took part in a run."""
 
     name: str
     implementation: str
@@ -85,7 +85,7 @@ class VectorResults:
     """By the id of the vector, a letter for each engine in ``asked``."""
 
     def of(self, name: str) -> dict[str, str]:
-        """Return the letters of one engine by vector, without vectors that it was not asked."""
+        """Return the letters of one engine by vector, without vectors that it did not run."""
         at = [one.name for one in self.asked].index(name)
         return {id_: letters[at] for id_, letters in self.letters.items() if letters[at] != NOT_ASKED}
 
@@ -236,7 +236,7 @@ def read_matrix() -> Matrix | None:
 
 
 def _descriptions() -> dict[str, str]:
-    """Return the description of each known deviation that ships, by id: the wording of today, not of the run."""
+    """Return the description of each known deviation that ships, by id: the current wording, not that of the run."""
     from tools.docs.findings import deviations, tables
 
     return {one.id: one.description for one in deviations()} | {one.id: one.reason for one in tables()}

@@ -180,7 +180,7 @@ def _titles() -> dict[str, str]:
 
 
 def title(engine: Asked) -> str:
-    """Return the title of an engine, for people."""
+    """Return the title of an engine."""
     named = _titles().get(engine.name) or _titles().get(engine.engine) or engine.engine
     return f"T{named[1:]}" if named.startswith("this ") else named
 
@@ -243,7 +243,7 @@ def _of_matrix(matrix: Matrix, name: str, feature: Feature, side: str) -> Iterat
             if one.producer == name and feature.is_about(one):
                 yield _BY_OUTCOME[one.outcome], one.known_id
         return
-    if feature.metadata_columns:  # cells do not use them
+    if feature.metadata_columns:  # the tables of the matrix are read without metadata columns
         return
     for cell in matrix.cells:
         table = tables_.get((cell.producer, cell.table))

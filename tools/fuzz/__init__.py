@@ -1,4 +1,4 @@
-"""Fuzzing: malformed input for every reader of bytes, and the same questions for several engines.
+"""Fuzzing: malformed input for every reader of bytes, and random questions for several engines.
 
 - `targets`: the readers of bytes, with the errors that each documents.
 - `mutations`: the ways to break inputs: bytes, and the parts inside JSON, Avro, Puffin and deletion vectors.

@@ -150,7 +150,7 @@ def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
 
 
 def main(name: str, seconds: str, number: str, place: str, new: str) -> None:
-    """Run one target in this process, as `guided` asks for."""
+    """Run one target in this process, for `guided`."""
     _run(name, float(seconds), int(number), Path(place), Path(new))
 
 

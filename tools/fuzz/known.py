@@ -105,7 +105,7 @@ def _partition_types(args: dict[str, Any]) -> list[str]:
 
 
 def _named_twice(args: dict[str, Any]) -> bool:
-    """Return whether two partition fields have the same type, and it is one that Avro names."""
+    """Return whether two partition fields have the same type, one that has a name in Avro."""
     named = [type_ for type_ in _partition_types(args) if type_.startswith(("decimal", "fixed", "uuid"))]
     return len(set(named)) < len(named)
 

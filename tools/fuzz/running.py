@@ -31,7 +31,7 @@ MOST_FINDINGS = 20
 
 
 class TooSlow(BaseException):
-    """An input took too long; it is no `Exception`, so that no reader handles it."""
+    """An input took too long. This is not an `Exception`, so that no reader handles it."""
 
 
 @dataclass

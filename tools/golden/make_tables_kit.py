@@ -108,7 +108,7 @@ class Table:
     # The effects of statements on the rows.
 
     def say(self, statement: str) -> None:
-        """Record a statement, for people."""
+        """Record a statement for the index."""
         self.statements.append(statement)
 
     def wrote(self, path: str, rows: list[dict[str, Any]], partition: str = "") -> None:

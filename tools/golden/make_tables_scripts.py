@@ -122,7 +122,7 @@ class ScriptTable(Table):
         self.run({"op": "delete-equal", "rows": [row]}, label)
 
     def delete(self, label: str, predicate: Any, gone: Callable[[Row], bool]) -> None:
-        """Delete the rows that match a predicate, which ``gone`` says in Python."""
+        """Delete the rows that match a predicate; ``gone`` is the same condition in Python."""
         self.deleted(gone)
         self.run({"op": "delete", "filter": predicate, "mode": "merge-on-read"}, label)
 

@@ -338,7 +338,8 @@ def _in_avro(cell: Cell, bench: Workbench) -> None:
         _in_records(cell, manifest, (), entry, manifest.records)
     else:
         _in_records(cell, manifest, ("data_file",), entry["data_file"], manifest.files)
-    if cell.change in ("absent", "null", "wrong type", "highest"):  # else the list counts what the manifest says now
+    if cell.change in ("absent", "null", "wrong type", "highest"):
+        # For other changes, the counts in the list follow the changed manifest.
         manifest.pinned = True
         manifest.listed["manifest_length"] = len(manifest.content())
 
@@ -383,7 +384,7 @@ def _in_records(
                     raise NoCell
                 place[name] = {**value, first: 1 if value[first] is None else another(value[first])}
             elif name == "file_format" and change != "another value":
-                raise NoCell  # a name of a few has no limits
+                raise NoCell  # a name out of a fixed set has no limits
             else:
                 place[name] = _changed(change, value)
             if place[name] == value:

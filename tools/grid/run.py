@@ -204,5 +204,5 @@ def kept() -> Outcomes:
 
 
 def sample(chosen: Iterable[Cell], every: int) -> Iterator[Cell]:
-    """Return every nth of some cells, so that all structures are covered."""
+    """Yield every nth of some cells, so that all structures are covered."""
     return (cell for number, cell in enumerate(chosen) if number % every == 0)

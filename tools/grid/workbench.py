@@ -93,7 +93,7 @@ class Manifest(AvroFile):
         super().__init__(local(listed["manifest_path"]))
         self.listed = listed
         self.header_schema = self.metadata["schema"]
-        """What the header said of the schema at first."""
+        """The original schema in the header."""
 
         self.pinned = False
         """Whether the list keeps its fields about the manifest."""
@@ -129,7 +129,7 @@ class Workbench:
         self.metadata: dict[str, Any] = json.loads(Path(self.metadata_path).read_text())
         self._schemas: dict[str, Any] = json.loads(json.dumps(self._schemas_by_id()))
         self.replaced: dict[str, bytes | None] = {}
-        """Files by path: their new content, None for none."""
+        """The new contents of files by path; None for a removed file."""
 
         self._list: AvroFile | None = None
         self._manifests: list[Manifest] | None = None
@@ -216,7 +216,7 @@ class Workbench:
         return {str(one["schema-id"]): one for one in known if "schema-id" in one}
 
     def adopt_schemas(self) -> None:
-        """Let the table have been written with the schemas that its metadata has now."""
+        """Change the manifests as if the table had been written with the current schemas of its metadata."""
         self._repeat_schemas()
         for manifest in self.manifests:
             manifest.header_schema = manifest.metadata["schema"]

@@ -44,7 +44,7 @@ LANED = ("manifest.read", "manifest.check", "manifest-list.read", "scan.plan", "
 
 @contextlib.contextmanager
 def eager(thresholds: Mapping[str, Mapping[str, int]] = THRESHOLDS) -> Iterator[None]:
-    """Use the fast paths for any number of values."""
+    """Lower the thresholds during the block, so that the fast paths are used for any number of values."""
     kept = []
     for name, values in thresholds.items():
         module = importlib.import_module(name)

@@ -242,7 +242,7 @@ def _inflated(data: bytes, at: int, header: int) -> bytes:
 
 
 def _with_length(tail: bytes, length: int) -> bytes:
-    """Return the postscript with another footer length, and its size."""
+    """Return the postscript with a different footer length, and with its own new size at the end."""
     end = next(place for place in range(1, len(tail)) if tail[place] < 0x80) + 1
     number = bytearray()
     while length > 0x7F:

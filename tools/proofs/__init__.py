@@ -190,7 +190,7 @@ def _refusals() -> Iterator[tuple[str, Proof]]:
 
 
 def _theorems() -> Iterator[tuple[str, Proof]]:
-    """Yield the proofs by theorems, of the requirements that a mutant breaks which makes the theorem false.
+    """Yield the proofs by theorems, for each requirement that is broken by a mutant that makes the theorem false.
 
     A theorem names all requirements that it is about. It proves only those for which there is such a mutant.
     """

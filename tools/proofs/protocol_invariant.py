@@ -1,4 +1,4 @@
-"""What is true of every state of the protocol, and what may be known of a writer at a place in the code."""
+"""The invariant of all states of the protocol, and facts that may be known of a writer at a place in the code."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def are_different(state: State, one: Any, other: Any) -> Any:
 
 
 def unchanged(before: State, after: State, writer: Any) -> list[tuple[str, Any]]:
-    """Return what may be known of a writer and is still true after a step if it was before."""
+    """Return the facts about a writer, each with the condition that it stays true in a step."""
     return [(name, implies(fact(before, writer), fact(after, writer))) for name, fact in FACTS.items()]
 
 
@@ -80,4 +80,4 @@ FACTS: dict[str, Callable[[State, Any], Any]] = {
     "what it loaded is in the history": lambda s, w: is_installed(s, s.loaded[w]),
     "it has not read its version as the pointer": lambda s, w: s.pointer[w] != s.new[w],
 }
-"""What may be known of a writer at a place in the code. Which are, is found out."""
+"""Facts that may be known of a writer at a place in the code; `protocol_model.Model` finds which of them are true."""

@@ -142,7 +142,7 @@ class Model:
         return next((f"in the beginning: {name}" for name, clause in some if not clause), "")
 
     def _stable(self) -> str:
-        """Check that what is known of a writer stays true when others do something, and the claims about a swap."""
+        """Check that the known facts about a writer stay true at the steps of others, and the claims about a swap."""
         before = self.before
         result = arrives(before, VERSION, WITNESS, self.kept)
         goals = [*result.claims, *self._invariant(result.after), *unchanged(before, result.after, WRITER)]
@@ -157,7 +157,7 @@ class Model:
         return ""
 
     def _facts(self) -> dict[str, set[str]]:
-        """Find the most that is true of a writer at each place of the code: what some step breaks is left out."""
+        """Find all facts that are true of a writer at each place in the code: those that no step breaks."""
         facts = {name: set(FACTS) for name in self.states}
         first = initial(self.number(self.start), 1, 4)
         facts[self.start] = {name for name, fact in FACTS.items() if fact(first, 0)}
@@ -178,15 +178,15 @@ class Model:
     # Counterexamples
 
     def counterexample(self, writers: int = 2, versions: int = 4, most: int = 300_000) -> tuple[str, ...]:
-        """Search for the shortest way to something that is wrong.
+        """Search for the shortest sequence of steps that makes a claim false.
 
         Args:
             writers: how many writers there are.
             versions: how many metadata files there may be.
-            most: after how many states to give up.
+            most: the number of states after which to give up.
 
         Returns:
-            The steps in words, the last one with what is wrong; empty if there is no way.
+            The steps in words, the last one with the false claim; empty if no claim is false.
 
         Raises:
             Undecided: there are more states.
@@ -263,8 +263,8 @@ def describe(step: Step, state: State | None = None, writer: int = 0, version: i
 
     Args:
         step: the step.
-        state: the state before, where a way to it is described; None for a step of any writer in any state.
-        writer: who takes it.
+        state: the state before the step, if it is part of a sequence; None for a step of any writer in any state.
+        writer: the writer that takes the step.
         version: the version that is read or written.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What writers and a store that keeps what is assumed of it have done, and what each step of theirs leads to.
+"""The state of any number of writers and of a store that satisfies the assumptions, and the effect of each step.
 
 A *version* is a metadata file that was written. The state says of each version where in the history of the pointer it
 is, which version its metadata log names last, which version it was validated against, and whether a swap to it was
@@ -39,43 +39,43 @@ class Assumption(enum.Enum):
 
 @attrs.frozen
 class State:
-    """What all writers together have done."""
+    """The combined state of the store and of all writers."""
 
     top: Any
-    """How many swaps were done."""
+    """The number of swaps that were done."""
     current: Any
-    """The version that the pointer is at."""
+    """The current version: the one to which the pointer leads."""
     position: Any
-    """Of each version, after how many swaps the pointer was set to it; -1 if it was not."""
+    """For each version, the number of swaps after which the pointer was set to it; -1 if it was not."""
     parent: Any
-    """Of each version, the last entry of its metadata log."""
+    """For each version, the last entry of its metadata log."""
     valid: Any
-    """Of each version, the version that it was made from and validated against."""
+    """For each version, the version that it was made from and validated against."""
     expected: Any
-    """Of each version, what the swap to it expects."""
+    """For each version, the version that the swap to it expects."""
     sent: Any
     written: Any
     owner: Any
-    """Of each version, who wrote it."""
+    """For each version, the writer that wrote it."""
     place: Any
-    """Of each writer, the number of its place in the code."""
+    """For each writer, the number of its place in the code."""
     new: Any
     pointer: Any
     loaded: Any
 
 
 def and_(*some: Any) -> Any:
-    """Return whether all of some are true."""
+    """Return the conjunction of conditions: bools, or terms of z3."""
     return z3.And(*some) if any(isinstance(one, z3.ExprRef) for one in some) else all(some)
 
 
 def or_(*some: Any) -> Any:
-    """Return whether any of some is true."""
+    """Return the disjunction of conditions: bools, or terms of z3."""
     return z3.Or(*some) if any(isinstance(one, z3.ExprRef) for one in some) else any(some)
 
 
 def not_(one: Any) -> Any:
-    """Return whether something is false."""
+    """Return the negation of a condition: a bool, or a term of z3."""
     return z3.Not(one) if isinstance(one, z3.ExprRef) else not one
 
 
@@ -86,7 +86,7 @@ def _put(array: Any, place: Any, value: Any) -> Any:
 
 
 def implies(one: Any, other: Any) -> Any:
-    """Return whether something is true if another is."""
+    """Return the condition that one condition implies another."""
     return or_(not_(one), other)
 
 
@@ -108,7 +108,7 @@ def is_harmless(state: State, version: Any) -> Any:
 
 @attrs.frozen
 class Taken:
-    """A step: when it can be taken, what it leads to, and what must be true of it."""
+    """A step from a state: the condition under which it can be taken, the next state, and the claims about it."""
 
     guard: Any
     after: State
@@ -117,14 +117,14 @@ class Taken:
 
 @attrs.frozen
 class Chosen:
-    """What the store and the writer choose at a step."""
+    """The choices of the store and the writer at a step."""
 
     version: Any
-    """What the pointer is read as, or any version that an argument is not known to be."""
+    """The version that a read of the pointer returns, or the one that an unknown argument is."""
     fresh: Any
     """The name of a new version."""
     witness: Any
-    """Any version, of which a claim is made."""
+    """Any version, about which a claim is made."""
 
 
 def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, chosen: Chosen, kept: Kept) -> Taken:
@@ -134,9 +134,9 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
         step: the step.
         number: gives the number of a place in the code.
         state: the state before.
-        writer: who takes it.
+        writer: the writer that takes the step.
         chosen: the choices.
-        kept: what is assumed.
+        kept: the assumptions.
     """
     guard: Any = state.place[writer] == number(step.source)
     claims: list[tuple[str, Any]] = []
@@ -201,7 +201,7 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
         case "swap", "done" if Assumption.DONE in kept:
             guard = and_(guard, is_installed(state, new))
         case "delete metadata", "done" if kept.file_system:
-            # What was renamed is elsewhere, and what is deleted cannot be renamed later.
+            # A file that was renamed is at its new name, and a file that is deleted cannot be renamed later.
             left = and_(state.sent[new], is_installed(state, new))
             after = attrs.evolve(after, sent=_put(after.sent, new, left))
         case "delete metadata", "done":
@@ -219,7 +219,7 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
 
 def arrives(state: State, version: Any, witness: Any, kept: Kept) -> Taken:
     """Make a swap that was sent arrive."""
-    # Without compare-and-swap a request is done whatever the pointer is at, though only once.
+    # Without compare-and-swap, a request is done wherever the pointer is, but only once.
     is_expected = state.current == state.expected[version]
     guard = and_(state.sent[version], is_expected if Assumption.SWAP in kept else not_(is_installed(state, version)))
     other = and_(witness != version, state.written[witness], state.owner[witness] == state.owner[version])
@@ -243,11 +243,11 @@ def arrives(state: State, version: Any, witness: Any, kept: Kept) -> Taken:
 
 @attrs.frozen
 class Kept:
-    """What is assumed."""
+    """The assumptions about the store."""
 
     assumptions: frozenset[Assumption]
     file_system: bool
-    """Whether the file that is written is renamed, so that the pointer never is at its name."""
+    """Whether written files are renamed, so that the pointer never leads to their first names."""
 
     def __contains__(self, one: object) -> bool:
         return one in self.assumptions

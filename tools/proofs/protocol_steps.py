@@ -44,11 +44,11 @@ from spec_ref.table_metadata.logs import MetadataLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 
 MARK = "proof.version"
-"""A property that says which version of the table a content is, so that content can be followed."""
+"""A property that identifies the version of the table in its metadata."""
 
 VERSION = 2
 RETRIES = 2
-"""How often runs of the code retry; a theorem says that one retry more adds no step."""
+"""The number of retries in runs of the code; a theorem says that one more retry adds no step."""
 
 TIMEOUT_MS = 1_000
 LATER_MS = 10_000
@@ -60,7 +60,7 @@ ENDS = ("acknowledged", "refused", "unknown", "error")
 
 @attrs.frozen
 class Step:
-    """A step of a writer: what it does, the answer, and where it then is."""
+    """A step of a writer: its effect, the answer, and the next place in the code."""
 
     source: str
     target: str
@@ -69,13 +69,13 @@ class Step:
 
     answer: str = ""
     subject: str = ""
-    """Which file is read or deleted: a register, or ``next`` for the file of the version after the one loaded."""
+    """The file that is read or deleted: a register, or ``next`` for the file of the version after the loaded one."""
 
     parent: str = ""
-    """What the last entry of the metadata log of new metadata is, or what a swap expects: ``loaded`` or ``base``."""
+    """The last entry of the metadata log of new metadata, or what a swap expects: ``loaded`` or ``base``."""
 
     valid: str = ""
-    """Which version new metadata was made and validated from."""
+    """The version from which new metadata was made and validated."""
 
 
 @attrs.frozen
@@ -100,7 +100,7 @@ class Subject:
     table: Any
     planned: Base
     contents: Mapping[str, TableMetadata]
-    """By kind: as it was planned on, with the same change done by another writer, and another table of the name."""
+    """The metadata by kind: as planned on, after another writer did the same change, or of a table that replaced it."""
 
     refused: frozenset[str]
     """The kinds to which the change must not be applied."""
@@ -244,7 +244,7 @@ class _Run:
                 failure = answer
 
     def registers(self) -> Any:
-        """Return what the answers that the store gives from here on depend on."""
+        """Return the part of the run on which further answers of the store depend."""
         return (
             self.pointer == self.new,
             self.pointer == self.base,
@@ -372,7 +372,7 @@ class _Run:
         return Step("", "", "read metadata", what, subject=subject_), content
 
     def place(self, path: str, kind: str, what: str) -> TableMetadata:
-        """Return the content of the metadata file of another writer."""
+        """Record a metadata file of another writer, and return its content."""
         logged: list[str] = []
         if what.endswith("new") and self.new is not None:
             logged = [self.new]

@@ -48,7 +48,7 @@ class Row:
     shuffled: float
     requests: float
     limit: str
-    """The cause of the seconds or of the memory."""
+    """The resource that limits the task."""
 
 
 FILES = -(-PETABYTE // FILE_BYTES)
@@ -70,7 +70,7 @@ def assumptions() -> tuple[str, ...]:
 
 
 def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float]]) -> Iterator[Row]:
-    """Yield the tasks, each with its limit."""
+    """Yield a row for each task on the table, with the resource that limits it."""
 
     def each(path: str) -> float:
         return grown[path].processor_each

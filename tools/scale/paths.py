@@ -119,7 +119,7 @@ def _counted(count: int, answer: Mapping[str, Any]) -> bool:
 
 
 def _hundredth(count: int, answer: Mapping[str, Any]) -> bool:
-    """Return whether about one file in a hundred was planned; both kinds of filters match one more at either end."""
+    """Return whether about one file in a hundred was planned; filters may match one more file at either end."""
     return bool(abs(answer["count"] - count // 100) <= count // 1000 + 1)
 
 

@@ -148,7 +148,7 @@ class Flink:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
-        self._starters = [str(os.getpid()), str(os.getppid())]  # before the tool can have exited
+        self._starters = [str(os.getpid()), str(os.getppid())]  # read now, while the tool still runs
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(
@@ -215,7 +215,7 @@ class Flink:
 
 def to_adapter_error(thrown: list[str]) -> Exception:
     """Return the exception for a Java exception and its causes, the outermost first."""
-    lines = list(dict.fromkeys(" ".join(line.split("\n")[:2]) for line in thrown))  # the second has the reason
+    lines = list(dict.fromkeys(" ".join(line.split("\n")[:2]) for line in thrown))  # the second line has the reason
     said = " <- ".join([*lines[-2:][::-1], lines[0]] if len(lines) > 3 else lines)
     if any(UNSUPPORTED.search(line) for line in thrown):
         return Unsupported(said)

@@ -96,7 +96,7 @@ class FlinkWriter:
     def alter_schema(self, operation: Json) -> None:
         fields = {field["name"]: field for field in self._fields()}
         statements = []
-        for change in operation["changes"]:  # each is of the columns that those before it leave
+        for change in operation["changes"]:  # each change applies to the result of the earlier ones
             statements.append(_change(change, fields))
             _apply_change(change, fields)
         for statement in statements:
@@ -258,7 +258,7 @@ def _new_column(field: Json) -> str:
     """Return the SQL of a column that the table does not have yet.
 
     Raises:
-        Unsupported: the type has no name in SQL: the column would have another one.
+        Unsupported: Flink's SQL cannot express the type, so the column would have a different one.
     """
     if _has_uuid(field["type"]):
         raise Unsupported("Flink's SQL has no type for uuid: BINARY(16) makes a fixed[16]")

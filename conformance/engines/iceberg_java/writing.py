@@ -1,4 +1,4 @@
-"""Run scripts with Iceberg-Java: its API and its generic writers, and Spark's SQL for the operations that are SQL.
+"""Run scripts with Iceberg-Java: its API, its generic writers, and Spark's SQL for operations that have a statement.
 
 The Java program performs each operation (``ScriptOperations``); here a script is divided into operations, and its
 statements are written. Spark plans no equality deletes, and does not support some of the spec's types: the library's

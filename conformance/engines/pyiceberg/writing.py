@@ -65,7 +65,7 @@ class PyTable:
         return self._loaded
 
     def open(self, location: str) -> None:
-        # It lacks the types of version 3, so it cannot even load such tables.
+        # PyIceberg lacks the types of version 3, so it cannot even load such tables.
         self._check_version(table_requests.metadata(location).get("format-version", 1))
         self._loaded = self.catalog.register_table(TABLE, location)
 
@@ -122,7 +122,7 @@ class PyTable:
             properties={**properties, "format-version": str(version)},
         )
 
-    # A transaction makes one commit of all changes, each of which finds the columns and fields that the earlier made.
+    # A transaction commits all changes at once, and each change sees the columns and fields of the earlier ones.
 
     def alter_schema(self, operation: Json) -> None:
         with self.table.transaction() as transaction:

@@ -76,10 +76,10 @@ class Reader:
 
 
 def _check_expressible(type_: Json, value: Any) -> None:
-    """Check that a value of a type is not another valid value in SQL, whose types are wider.
+    """Check that a value is in the range of its Iceberg type, as a wider SQL type would accept others.
 
     Raises:
-        Unsupported: the value is outside of the type, which the SQL does not say.
+        Unsupported: the value is out of range, which Trino's SQL cannot detect.
     """
     kind = native.kind(type_)
     if kind == "fixed" and len(value) != int(type_[len("fixed[") : -1]):
@@ -125,7 +125,7 @@ def main() -> None:
     answers = take_standard_output()
     server = start_server()
     atexit.register(server.stop)
-    server.wait()  # before the first request, whose time is limited more narrowly than that of the start
+    server.wait()  # before the first request, as the time limit of a request is shorter than that of the start
     version = os.environ["ICEBERG_CONFORMANCE_ENGINE_VERSION"]
     serve(
         {

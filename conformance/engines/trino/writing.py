@@ -248,13 +248,13 @@ def _format(properties: dict[str, str]) -> str:
 
 
 def _check_name(part: Json) -> None:
-    """Check that a partition field has the name that Trino gives it, as no statement names one.
+    """Check that a partition field has the name that Trino gives it, because no statement can choose one.
 
     Args:
-        part: the source, the transform and the name.
+        part: the field, in JSON.
 
     Raises:
-        Unsupported: it has another name.
+        Unsupported: it has a different name.
     """
     word = part["transform"].partition("[")[0]
     name = part["source"] if word == "identity" else f"{part['source']}_{SUFFIXES.get(word, word)}"

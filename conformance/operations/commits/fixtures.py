@@ -88,15 +88,15 @@ def data(
     """Return a data file with rows of one partition.
 
     Args:
-        name: its name.
-        part: the partition by ``part``; None for a null.
-        rows: how many rows it has.
-        ids: the least and the greatest ``id``, where the file has bounds.
+        name: the name of the file.
+        part: the value of the partition field ``part``.
+        rows: the number of rows.
+        ids: the least and the greatest ``id``, for a file with bounds.
         location: the location of the table.
-        spec_id: its partition spec; None for the default one of the table that the change was planned on.
+        spec_id: the partition spec; None for the default spec of the table on which the change is planned.
         sequence_number: a data sequence number to write explicitly.
-        partitioned: whether its partition spec has a field.
-        partition: the partition tuple of another spec than the one by ``part``.
+        partitioned: whether the table is partitioned by ``part``.
+        partition: the partition tuple, if the spec is not the one by ``part``.
     """
     bounds: dict[str, Any] = {}
     if ids is not None:
@@ -157,14 +157,14 @@ def position_deletes(
 
     Args:
         name: the name of the file.
-        of: the data file; None for deletes of several files.
-        part: the partition by ``part``.
+        of: the name of the data file; None for deletes of several files.
+        part: the value of the partition field ``part``.
         rows: how many rows of each data file are deleted.
         location: the location of the table.
         spec_id: the partition spec.
-        partition: the partition tuple of another spec than the one by ``part``.
-        names: the first and the last data file that deletes of several files are of; all of the partition where not
-            given.
+        partition: the partition tuple, if the spec is not the one by ``part``.
+        names: the names of the first and the last data file with deleted rows, which become the bounds of
+            ``file_path``; without them, the file has no bounds and may apply to all files of the partition.
     """
     referenced = None if of is None else data_path(of, location)
     bounds: dict[str, Any] = {}

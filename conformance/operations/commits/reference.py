@@ -121,7 +121,7 @@ class ReferenceCommitter:
         self._staged: tuple[changes.Change, Base | None] | None = None
 
     def load(self) -> None:
-        """Read the table as it is now."""
+        """Load the current state of the table."""
         self._base = self._runner.run(load())
 
     def stage(self, change: Change) -> None:

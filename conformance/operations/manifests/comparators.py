@@ -159,7 +159,7 @@ PARTITION_COLUMN = "/avro.schema/data_file/partition"
 
 
 def _keeps_rules(found: Iterable[Any], *, columns: bool) -> None:
-    """Raise the first rule that is broken; without ``columns``, the types of columns count where partitions are."""
+    """Raise the first broken rule; without ``columns``, ignore the Avro schema except for partition fields."""
     for one in found:
         passed = one.path.startswith("/avro.schema") and not one.path.startswith(PARTITION_COLUMN) and not columns
         if (

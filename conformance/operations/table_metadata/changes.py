@@ -44,7 +44,7 @@ def place_after(names: Sequence[str], name: str, after: str | None, requirement:
 
 
 def _column_place(schema: Schema, name: str, after: str | None) -> int:
-    """Return the index after the field ``after`` of the same struct; a field of another struct is EVO012."""
+    """Return the index after the field ``after`` of the same struct; raise EVO012 for a field of another struct."""
     moved = schema.find_name(name)
     if moved is None:
         return 0  # it is refused later, as the schema has no such field
@@ -72,8 +72,8 @@ def column_change(schema: Schema, change: Json) -> Change:
     """Convert one schema change; the schema is needed to resolve names.
 
     Raises:
-        SpecError: a code of its type or default; EVO001 or EVO012 if a field to move
-            behind does not exist or is in another struct.
+        SpecError: the type or the default is invalid; EVO001 if the field ``after`` does not exist, EVO012 if it is in
+            a different struct.
     """
     match change["op"]:
         case "add":

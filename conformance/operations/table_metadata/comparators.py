@@ -180,7 +180,7 @@ def _nested_ids(type_: Any) -> Iterator[tuple[Form, str]]:
 
 
 def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
-    """Renumber the ids above ``last`` from there on; return the highest id after that."""
+    """Renumber the ids above ``last`` as ``last + 1`` and so on, and return the highest id."""
     given: dict[Any, int] = {}
     for holder, name in places:
         found = holder.get(name)
@@ -190,7 +190,7 @@ def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
 
 
 def _highest(stated: Any, places: list[tuple[Form, str]], last: int) -> Any:
-    """Return the lowest id that is right as the last one if the given last id is right too; else the given one."""
+    """Renumber new ids; return the highest one if the stated last id is valid, else the stated one."""
     used = max((holder[name] for holder, name in places if type(holder.get(name)) is int), default=last)
     highest = _renumbered(places, last)
     return highest if type(stated) is int and stated >= max(used, last) else stated

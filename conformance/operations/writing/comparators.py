@@ -125,8 +125,8 @@ def _rows(
             continue
         snapshot = snapshots[state["after"]]
         path = f"/states/{state['after']}"
-        # An operation that changes nothing may leave its branch where it is: at an earlier snapshot, which is that of a
-        # state before, or that to which the branch was rolled back, and has the schema of that time.
+        # An operation that changes nothing may leave its branch at an earlier snapshot, which has the schema of that
+        # time.
         if not state["changed"] and snapshot in (None, *snapshots[: state["after"]]):
             continue
         if snapshot is None and state["changed"]:

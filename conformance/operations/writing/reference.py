@@ -120,7 +120,7 @@ class ReferenceWriter:
     def alter_schema(self, operation: Json) -> None:
         metadata = self.table.metadata
         table = Evolution(metadata.format_version, max(metadata.last_column_id, self._schema.highest_field_id()))
-        # One commit, as a refused operation must not leave the changes before the refused one.
+        # All changes are one commit, so that a refused change undoes the earlier ones.
         self._commit(ChangeSchema(column_changes(self._schema, operation["changes"], table)))
 
     def alter_spec(self, operation: Json) -> None:

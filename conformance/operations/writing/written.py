@@ -247,7 +247,7 @@ class WrittenTable:
         )
 
     def read(self, *, snapshot_id: int | None = None, ref: str | None = None, filter: Json = True) -> CanonicalRows:
-        """Read a snapshot by its id, or a branch or tag; main is there even without a snapshot.
+        """Read a snapshot by its id, or a branch or tag; the branch main exists even without a snapshot.
 
         Args:
             snapshot_id: the snapshot.

@@ -79,7 +79,7 @@ TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
 """By the name of a value: other values that it could be mistaken for, and how."""
 
 _SAYS_HOW = re.compile(r"\b(stays?|kept|not (trimmed|normalised|padding))\b")
-"""What a note has that says already how the value must not be changed."""
+"""Matches a note that already states how the value must not be changed."""
 
 COMPARED: dict[str, tuple[str, Any]] = {
     "before-1": ("lt", "0001-01-01"),
@@ -87,7 +87,7 @@ COMPARED: dict[str, tuple[str, Any]] = {
     "max": ("gt", "9999-12-31"),
     "min": ("lt", "0001-01-01"),
 }
-"""Instants whose text ISO 8601 permits only by agreement: how they compare with one that needs no agreement."""
+"""For instants whose text ISO 8601 permits only by agreement: a comparison with a date that needs no agreement."""
 
 
 def _instant(type_: str, name: str, value: str) -> Any:
@@ -100,7 +100,7 @@ def _instant(type_: str, name: str, value: str) -> Any:
         time = "23:59:59.999999" if operation == "gt" else "00:00:00.000000"
         return leaf(operation, f"{date}T{time}{'+00:00' if 'tz' in type_ else ''}")
     zone = "+00:00" if value.endswith("+00:00") else ""
-    if class_ == "min":  # truncated to seconds, it is not a value of 64 bits
+    if class_ == "min":  # truncated to seconds, it does not fit 64 bits
         return and_(leaf("eq", value), leaf("not-eq", value.replace("145224192", "145225000")))
     cut = value.removesuffix(zone).partition(".")[0] + "." + "0" * (9 if type_.endswith("_ns") else 6) + zone
     return leaf("eq", value) if cut == value else and_(leaf("eq", value), leaf("not-eq", cut))

@@ -43,7 +43,7 @@ BEYOND_US = "the date is beyond 64 bits of microseconds: a failure, no wrap"
 
 
 def _day(number: int) -> str:
-    """Return the bound of a date, by its day."""
+    """Return the bound of the date that is a number of days after 1970-01-01."""
     return struct.pack("<i", number).hex().upper()
 
 
@@ -148,7 +148,7 @@ TRUNCATED: list[tuple[str, str, str, int, str]] = [
 ]
 
 KEPT: dict[str, str] = {"a-10ffff": "b\U0010ffff", "binary-01ff": "02FF"}
-"""Upper bounds that keep what follows the raised place: a bound, though not the nearest of the width."""
+"""Upper bounds that keep the units after the incremented one: valid bounds, but not the nearest of the width."""
 
 
 def _chosen() -> list[tuple[str, str, Any, str]]:

@@ -15,7 +15,7 @@ Change = dict[str, Any]
 
 
 def file(name: str, part: str | None = "a", rows: int = 10, **place: int) -> Change:
-    """Return a data file; ``place`` is its partition spec, and its bucket, where it is not of the first spec."""
+    """Return a data file; ``place`` has the partition spec and the bucket of a file that is not of the first spec."""
     return {"name": name, "part": part, "rows": rows, **place}
 
 
@@ -111,11 +111,11 @@ RULES = {
     "position-delete": "OCC004",
     "upgrade": "OCC003",
 }
-"""The requirement that the second of two commits turns on."""
+"""The requirement that decides the outcome of the second of two commits."""
 
 
 def race(*some: Change, order: str = "") -> list[Change]:
-    """Return the log of writers a, b and so on that stage a change each and commit in this or the given order."""
+    """Return the log of writers a, b and so on: each stages a change, then they commit in ``order``, or this order."""
     writers = "abc"[: len(some)]
     return [
         *(step(writer, "load") for writer in writers),
@@ -145,7 +145,7 @@ def case(
 ) -> Vector:
     """Return a vector, with every outcome that the text permits.
 
-    A table that is there has the files of `LISTED`; where ``version`` is higher than its own, it is upgraded.
+    An existing ``table`` has the files of `LISTED`; it is upgraded first if its version is lower than ``version``.
     """
     numbered = [dict(one) for one in log]
     for number in lost:
@@ -182,4 +182,4 @@ LISTED: list[Change] = [
     {"op": "fast-append", "files": [file("f1"), file("f2")]},
     {"op": "fast-append", "files": [file("f3", "b")]},
 ]
-"""What the two snapshots of the table without counts have added."""
+"""The changes of the two snapshots of the table without counts."""

@@ -94,7 +94,7 @@ def partitions() -> Iterator[Vector]:
 
 
 PARTITION_RULES = {"unpartitioned": ("PAR016",), "null": ("DFL004",), "nan": ("DFL004",)}
-"""What else the vectors turn on, by the kind of partition."""
+"""Further requirements that decide the outcome, by the kind of partition."""
 
 
 def specs() -> Iterator[Vector]:
@@ -230,7 +230,7 @@ def tables() -> Iterator[PlanTable]:
 
 
 def lists_without_counts() -> Iterator[Vector]:
-    """Yield a table of v1 whose manifest lists have no counts, and the same table after it was upgraded."""
+    """Yield cases of a v1 table whose manifest lists have no counts, and of the same table after an upgrade."""
     table = without_counts()
     begins: list[Change] = [{"op": "branch", "name": "audit", "at": 1}]
     for version in (1, 2, 3):

@@ -61,7 +61,7 @@ FURTHER: tuple[tuple[int, str, str], ...] = (
 
 
 VECTORS = {("position-delete", "delete"): ("DEL004",), ("position-delete", "position-delete"): ("DEL003",)}
-"""The requirements about deletion vectors that a pair turns on in v3."""
+"""The requirements about deletion vectors that decide the outcome of a pair in v3."""
 
 
 def _pairs() -> Iterator[Vector]:
@@ -196,7 +196,7 @@ def _logs_with_deletes(version: int, a: dict[str, Change], b: dict[str, Change],
 
 
 def _kinds() -> Iterator[Vector]:
-    """Yield cases of deletes that the version of the table does not have."""
+    """Yield cases of kinds of deletes that the format version does not have."""
     for version, kind in ((1, "position"), (1, "equality"), (1, "vector"), (2, "vector"), (3, "position")):
         code = "DEL002" if version == 3 else "DEL001"
         change = {"op": "row-delta", "deletes": [deletes("a-new", kind, of=None if kind == "equality" else "f1")]}

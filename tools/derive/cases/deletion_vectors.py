@@ -1,4 +1,4 @@
-"""Deletion vectors: every kind of container, and defects of which each breaks one rule.
+"""Deletion vectors: every kind of container, and defective vectors, each of which breaks one rule.
 
 Positions are written as ranges of the first and the last position, so that a vector of many rows stays short.
 """
@@ -215,7 +215,7 @@ def _vectors() -> Iterator[tuple[str, str, bytes, str]]:
 
 
 def _encoded() -> Iterator[tuple[str, str, list[tuple[int, bytes]], Ranges, str]]:
-    """Return the vector of positions to be written, with one of the blobs that encode them."""
+    """Yield rows of positions to write, each with one of the blobs that encode them."""
     yield "few", "PUF018", [(0, bitmap([(0, array([1, 3, 5, 7, 9]))]))], _singles([1, 3, 5, 7, 9]), "five positions"
     yield "first-position", "PUF020", [(0, bitmap([(0, array([0]))]))], [(0, 0)], "the position of the first row"
     both = bitmap([(0, array([65535])), (1, array([0]))])

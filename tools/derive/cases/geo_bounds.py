@@ -84,7 +84,7 @@ def files() -> Iterator[VectorFile]:
     def vectors(operation: str) -> list[Vector]:
         encode = operation == "encode"
         xym = {"x": 30.0, "y": 10.0, "m": 7.0}
-        # Which of all NaNs stands for no z is open: two signs, and the one that Go calls NaN.
+        # The text does not say which NaN means "no z": here are NaNs of both signs, and Go's NaN.
         nans = [_point(30, 10, NAN, 7), _point(30, 10, -NAN, 7)]
         nans.append(nans[0].replace("000000000000F87F", "010000000000F87F"))
         return [

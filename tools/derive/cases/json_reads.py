@@ -94,4 +94,4 @@ READ: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
     ("binary-mixed-case", "binary", "0aBcDeF0", "0ABCDEF0", "", ("B34",)),
 ]
 
-# Forms of which the text does not say whether a reader accepts them.
+# Forms that the text neither requires a reader to accept nor forbids.

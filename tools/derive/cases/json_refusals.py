@@ -59,7 +59,7 @@ TIMESTAMP_TEXTS = [
     ("beyond-long", "+294247-01-10T04:00:54.775808", "2^63 us"),
 ]
 AT_UTC = "2017-11-16T22:31:08.123456+00:00"
-"""The value of the texts with another spelling of +00:00, for readers that accept them."""
+"""The value of texts that spell +00:00 differently, for readers that accept them."""
 
 # Name, text, note, contradictions: if there is one, a reader may accept another spelling of +00:00.
 TIMESTAMPTZ_TEXTS = [

@@ -115,7 +115,7 @@ PRINTED = {
     "fixed-4",
     "binary-000102ff",
 }
-"""The examples of the table."""
+"""The examples that the spec's table prints."""
 
 
 def _encode(row: Value) -> Vector:

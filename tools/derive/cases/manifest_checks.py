@@ -1,4 +1,4 @@
-"""Manifests and manifest lists for validators: each breaks one rule, and valid neighbours are beside them."""
+"""Manifests and manifest lists for validators: broken ones that break one rule each, and valid neighbours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manifest lists that a reader has to refuse (`manifest_refusals` says why)."""
+"""Manifest lists that a reader has to refuse, for the reasons that `manifest_refusals` describes."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ AVRO_TYPES: dict[str, Any] = {
         "scale": 0,
     },
 }
-"""Appendix A."""
+"""The Avro types of the spec's types (Appendix A)."""
 
 AWKWARD: dict[str, list[Any]] = {
     type_: [row[2] for row in awkward.ROWS if row[1] == type_]
@@ -84,7 +84,7 @@ AWKWARD: dict[str, list[Any]] = {
 
 
 def partition_codes(type_: str) -> str:
-    """Return the requirements that a partition value of a type proves: its place, and its annotation in Avro."""
+    """Return the requirements that a partition value of a type covers: its field, and its annotation in Avro."""
     if type_.endswith("_ns"):
         return "DFL004 AVR008"
     return "DFL004 AVR007" if type_.startswith(("date", "time")) else "DFL004"
@@ -128,7 +128,7 @@ TWICE = {
     "fixed": ("fixed[3]", "00FF01", "010203"),
     "uuids": ("uuid", "f79c3e09-677c-4bbd-a479-3f349cb785e7", "00000000-0000-0000-0000-000000000001"),
 }
-"""Types that have names, each with two values."""
+"""Types that are named in Avro, each with two values."""
 
 
 def vectors() -> Iterator[Vector]:

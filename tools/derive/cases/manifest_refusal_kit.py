@@ -1,4 +1,4 @@
-"""What the refusals of manifests and of manifest lists share: files of either kind whose container is defective."""
+"""Shared code for refusals of manifests and of manifest lists: files of either kind with a defective container."""
 
 from __future__ import annotations
 

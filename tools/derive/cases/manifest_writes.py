@@ -69,7 +69,7 @@ def write(name: str, codes: str, version: int, rows: list[JsonObject], note: str
 
 def _written() -> Iterator[Vector]:
     for version in (1, 2, 3):
-        # The key content has a blank cell for v1, which is only advice: a writer may write the key.
+        # The cell of the key content is blank for v1, which only advises against the key: a writer may write it.
         may: JsonObject = (
             {"permitted": [{"metadata": {"content": "data"}}], "contradiction": ("E18",)} if version == 1 else {}
         )

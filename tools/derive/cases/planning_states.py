@@ -178,7 +178,7 @@ def _refused() -> Iterator[Case]:
 
 
 def _names() -> Iterator[Case]:
-    """Yield cases of compressed metadata, named by Naming for GZIP compressed Metadata JSON files."""
+    """Yield cases of the names of compressed metadata (Naming for GZIP compressed Metadata JSON files)."""
     note = "the suffix that some implementations require"
     for name, file in (("gzip", "v1.gz.metadata.json"), ("gzip-with-uuid", f"00001-{UUID}.gz.metadata.json")):
         table = PlanTable(f"metadata-{name}", "compressed metadata", metadata_file=file, gzip=True)
@@ -241,7 +241,7 @@ def _ids() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """Yield the tables with several states, old or broken ones, and their expected plans."""
+    """Yield the tables with several states, old tables and broken ones, and their expected plans."""
     yield from _times()
     yield from _old()
     yield from _refused()

@@ -1,4 +1,4 @@
-"""Puffin files: the content of valid ones, and defects of which each breaks one rule."""
+"""Puffin files: the content of valid ones, and defective ones, each of which breaks one rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the vectors of transforms share: source types, values of each, requirements, and the vector of a value."""
+"""Shared code for the vectors of transforms: source types, values of each, requirements, and the vector of a value."""
 
 from __future__ import annotations
 

@@ -276,5 +276,5 @@ BAD_VALUES: list[tuple[str, str, Any, str, str]] = [
 """Values that a type does not have: every operation has to refuse them."""
 
 MALFORMED = ("malformed-value",)
-"""The tags of a vector with one of these. An engine's function takes values of its language, so that the adapter's JSON
-reader refuses such a value."""
+"""The tags of a vector with a malformed value. An engine's function takes values of its language, so that the adapter's
+JSON reader refuses such a value, not the engine."""

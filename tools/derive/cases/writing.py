@@ -81,7 +81,7 @@ CHANGED = {
     "fast-forward": 4,
     "expire": 4,
 }
-"""The scripts of which only the end is run, and the number of operations that made the table before."""
+"""The scripts of which only the last operations are run, and the number of operations that make the table before."""
 
 CHANGED |= {case.name: 2 for case in awkward_writing.REWRITTEN}
 

@@ -116,7 +116,7 @@ def truncate_floor(world: World, type_: Type) -> None:
 )
 def truncate_order(world: World) -> None:
     """If one number is not above another, then neither are their truncations to a width: truncation keeps the order.
-    This is what the theorems about planning use of truncation.
+    The theorems about planning use only this property of truncation.
     """
     transform = Truncate(world.int("width", 1, WIDEST))
     low, high = world.int("low"), world.int("high")

@@ -1,4 +1,4 @@
-"""Theorems about commits: any number of writers, and a store that may lose, delay and repeat what it is asked for
+"""Theorems about commits: any number of writers, and a store that may lose, delay and repeat requests
 (Optimistic Concurrency; Commit Conflict Resolution and Retry).
 """
 

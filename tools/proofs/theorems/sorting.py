@@ -17,7 +17,7 @@ def _is_negative(world: World, one: Any) -> bool:
 @theorem("doubles-are-sorted-by-their-bits", "SRT003")
 def doubles(world: World) -> None:
     """Any two doubles are sorted as numbers compare, infinities too; -0 is before 0, a NaN with the sign bit before
-    everything else, and a NaN without it after everything else. All NaNs of one sign sort as one.
+    everything else, and a NaN without it after everything else. All NaNs of one sign are equal in this order.
     """
     pair = [world.double_of_bits(name) for name in ("left", "right")]
     first, second = map(float_sort_key, pair)
