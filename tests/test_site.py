@@ -18,7 +18,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from conformance.cli import COMMANDS
 from conformance.core.failures import UsageError
 from conformance.interop import results as matrix_results
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
+from conformance.interop.cells import Cell, Matrix, Participant, ProducedTable, TableOutcome
 from conformance.interop.summary import STATUSES
 from conformance.rules import registry
 from conformance.runner.judge import Outcome
@@ -124,8 +124,8 @@ def test_a_matrix_is_published_and_read_back(published: Path, monkeypatch: pytes
     matrix = Matrix(header, complete=True, exit_status=0)
     matrix.participants += [Participant("w", "w", "1", writes=True), *(Participant(one, reads=True) for one in "xy")]
     matrix.tables += [
-        MadeTable("w", "plain", ("f",), 2, "orc", "about"),
-        MadeTable(
+        ProducedTable("w", "plain", ("f",), 2, "orc", "about"),
+        ProducedTable(
             "w", "bad", (), 3, "parquet", "", TableOutcome.INVALID, "DFL012", known="why", known_id="w-writes-bad"
         ),
     ]
@@ -237,8 +237,8 @@ def test_support_is_counted_from_golden_tables_and_the_matrix(monkeypatch: pytes
     matrix = Matrix({"started": "2026-01-01", "tool": "0"})
     matrix.participants += [Participant("duckdb", reads=True, writes=True)]
     matrix.tables += [
-        MadeTable("duckdb", "a", ("equality deletes",), 2, "parquet", outcome=TableOutcome.INVALID),
-        MadeTable("duckdb", "b", ("equality deletes",), 2, "orc"),
+        ProducedTable("duckdb", "a", ("equality deletes",), 2, "parquet", outcome=TableOutcome.INVALID),
+        ProducedTable("duckdb", "b", ("equality deletes",), 2, "orc"),
     ]
     matrix.cells += [
         Cell("duckdb", "duckdb", "a", TableOutcome.REJECTED),

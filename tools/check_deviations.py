@@ -206,7 +206,7 @@ def problems(entries: Iterable[Deviation], facts: Facts) -> Iterator[str]:
 def of_table(known: KnownOutcome) -> Deviation:
     """Convert an entry about tables that engines write for each other into a deviation without vectors."""
     return Deviation(
-        engine=known.who,
+        engine=known.adapter,
         vectors=(),
         reason=known.reason,
         does=known.outcome.value,

@@ -105,13 +105,13 @@ def follow(writer: ScriptWriter, operations: Sequence[Json], name: str, history:
 
 
 def operations(
-    make: Callable[[str | None, Sequence[Json]], AbstractContextManager[ScriptWriter]], name: str
+    open_writer: Callable[[str | None, Sequence[Json]], AbstractContextManager[ScriptWriter]], name: str
 ) -> dict[str, Callable[[Arguments], object]]:
     """Return ``table.write`` and ``table.change``, which use a writer.
 
     Args:
-        make: a function of the folder of a new table (None to open an existing one) and of the operations to run; it
-            returns a context manager that makes a writer and releases its resources.
+        open_writer: a function of the folder of a new table (None to open an existing one) and the operations to run;
+            it returns a context manager that makes a writer and releases its resources.
         name: the name of the engine, for error messages and the answer.
     """
 
@@ -119,14 +119,14 @@ def operations(
         given = _operations(_required(args, "script", dict), "/script")
         if not given:
             raise Invalid("/script/operations: expected the operation create at least; found none")
-        with make(_required(args, "table", str), given) as writer:
+        with open_writer(_required(args, "table", str), given) as writer:
             return follow(writer, given, name)
 
     def change(args: Arguments) -> object:
         given, location = _operations(args), _required(args, "table", str)
         if not os.path.isfile(local_path(location)):
             raise Invalid(f"{location}: no such metadata file")
-        with make(None, given) as writer:
+        with open_writer(None, given) as writer:
             writer.open(location)
             return follow(writer, given, name, args.get("history", ()))
 

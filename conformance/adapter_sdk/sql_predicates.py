@@ -56,18 +56,18 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class LogicalOperation:
     """Two predicates joined by ``and`` or ``or``."""
 
-    word: str
-    left: Normal
-    right: Normal
+    operator: str
+    left: NegationFree
+    right: NegationFree
 
 
-Normal = Leaf | Both | bool
+NegationFree = Leaf | LogicalOperation | bool
 
 
-def push_down_not(predicate: Json, fields: list[dict[str, Json]]) -> Normal:
+def push_down_not(predicate: Json, fields: list[dict[str, Json]]) -> NegationFree:
     """Convert a predicate to a form without negations.
 
     Args:
@@ -80,7 +80,7 @@ def push_down_not(predicate: Json, fields: list[dict[str, Json]]) -> Normal:
     return _normal(to_legacy_form(predicate, fields), fields, holds=True)
 
 
-def _normal(predicate: Json, fields: list[dict[str, Json]], *, holds: bool) -> Normal:
+def _normal(predicate: Json, fields: list[dict[str, Json]], *, holds: bool) -> NegationFree:
     match predicate:
         case bool():
             return predicate is holds
@@ -99,16 +99,16 @@ def _normal(predicate: Json, fields: list[dict[str, Json]], *, holds: bool) -> N
     raise Unsupported("no filter can express this")
 
 
-def _joined(word: str, left: Normal, right: Normal) -> Normal:
+def _joined(word: str, left: NegationFree, right: NegationFree) -> NegationFree:
     deciding = word == "or"
     if isinstance(left, bool) or isinstance(right, bool):
         if deciding in (left, right):
             return deciding
         return right if isinstance(left, bool) else left
-    return Both(word, left, right)
+    return LogicalOperation(word, left, right)
 
 
-def _leaf(op: str, path: tuple[str, ...], type_: Json, constants: tuple[Any, ...], *, holds: bool) -> Normal:
+def _leaf(op: str, path: tuple[str, ...], type_: Json, constants: tuple[Any, ...], *, holds: bool) -> NegationFree:
     def leaf(name: str) -> Leaf:
         return Leaf(name, path, type_, () if name in _TESTS else constants)
 
@@ -116,15 +116,15 @@ def _leaf(op: str, path: tuple[str, ...], type_: Json, constants: tuple[Any, ...
     if not holds:
         if op in OPPOSITE:
             # `x < c` is false for null and NaN, so they match its negation.
-            made: Normal = Both("or", leaf(OPPOSITE[op]), leaf("is-null"))
-            return Both("or", made, leaf("is-nan")) if has_nan else made
+            made: NegationFree = LogicalOperation("or", leaf(OPPOSITE[op]), leaf("is-null"))
+            return LogicalOperation("or", made, leaf("is-nan")) if has_nan else made
         op = NEGATED[op]
     if op in ("in", "not-in") and not constants:
         return op == "not-in"
     if op in TRUE_OF_NULL:
-        return Both("or", leaf(op), leaf("is-null"))
+        return LogicalOperation("or", leaf(op), leaf("is-null"))
     if op in NAN_COUNTS and has_nan:
-        return Both("and", leaf(op), leaf("not-nan"))
+        return LogicalOperation("and", leaf(op), leaf("not-nan"))
     return leaf(op)
 
 
@@ -157,11 +157,11 @@ def predicate_sql(predicate: Json, fields: list[dict[str, Json]], dialect: Diale
     return _sql(push_down_not(predicate, fields), dialect)
 
 
-def _sql(made: Normal, dialect: Dialect) -> str:
+def _sql(made: NegationFree, dialect: Dialect) -> str:
     match made:
         case bool():
             return "1 = 1" if made else "1 = 0"
-        case Both(word, left, right):
+        case LogicalOperation(word, left, right):
             return f"({_sql(left, dialect)} {word.upper()} {_sql(right, dialect)})"
     column = identifier(made.path, dialect)
     constants = [_literal(made.type, constant, dialect) for constant in made.constants]
@@ -216,18 +216,20 @@ def _literal(type_: Json, constant: Any, dialect: Dialect) -> str:
     return primitive_sql(type_, constant, {**_PLAIN, **dialect.constants}, dialect)
 
 
-def build_predicate(made: Normal, leaf: Callable[[Leaf], Any]) -> Any:
+def build_predicate(predicate: NegationFree, leaf: Callable[[Leaf], Any]) -> Any:
     """Build a filter for an engine whose expressions are Python objects with ``&`` and ``|``."""
-    match made:
-        case Both(word, left, right):
+    match predicate:
+        case LogicalOperation(word, left, right):
             sides = build_predicate(left, leaf), build_predicate(right, leaf)
             return sides[0] & sides[1] if word == "and" else sides[0] | sides[1]
         case Leaf():
-            return leaf(made)
-    return made
+            return leaf(predicate)
+    return predicate
 
 
 _RENAMED = {
+    "Both": "LogicalOperation",
+    "Normal": "NegationFree",
     "normal": "push_down_not",
     "built": "build_predicate",
     "select_of": "select_statement",

@@ -70,25 +70,25 @@ def _snapshot(document: JsonObject, args: Arguments) -> JsonObject | None:
     return next((one for one in document.get("snapshots", []) if one["snapshot-id"] == wanted), None)
 
 
-def check_snapshot_selection(args: Arguments, engine: str, *understood: str) -> None:
+def check_snapshot_selection(args: Arguments, engine: str, *supported: str) -> None:
     """Check that the engine can read the snapshot that a request selects.
 
     Raises:
-        Unsupported: the request selects it in a way that is not among ``understood``.
+        Unsupported: the request selects it in a way that is not among ``supported``.
     """
     for name in TIMES:
-        if name in args and name not in understood:
+        if name in args and name not in supported:
             raise Unsupported(f"{engine} does not read a snapshot by {name}")
 
 
-def check_metadata_columns(args: Arguments, engine: str, have: tuple[str, ...] = ()) -> None:
+def check_metadata_columns(args: Arguments, engine: str, available: tuple[str, ...] = ()) -> None:
     """Check that the engine has the metadata columns that a request selects.
 
     Raises:
-        Unsupported: a selected one is not in ``have``.
+        Unsupported: a selected one is not in ``available``.
     """
     for name in args.get("select", ()):
-        if name in METADATA_COLUMNS and name not in have:
+        if name in METADATA_COLUMNS and name not in available:
             raise Unsupported(f"{engine} has no column {name}")
 
 

@@ -147,7 +147,7 @@ def _engines() -> list[InstallationCheck]:
         )
     ]
     for toolchain in built.TOOLCHAINS.values():
-        lack = built.missing(toolchain)
+        lack = built.missing_tools(toolchain)
         found.append(
             InstallationCheck(
                 toolchain.program,

@@ -123,7 +123,7 @@ def _vector(id_: str, folder: Path | None) -> Vector | None:
 def _show_vector(vector: Vector, format: str) -> int:
     """Print what a vector shows, and how to run it."""
     if format == "json":
-        sys.stdout.write(json.dumps(sparse_json(Case.of(vector)), indent=2) + "\n")
+        sys.stdout.write(json.dumps(sparse_json(Case.from_vector(vector)), indent=2) + "\n")
         return ExitStatus.CONFORMANT
     print(f"{vector.id} is a vector of the suite {vector.suite}")
     lines = [*_part("note", vector.note), *_part("operation", vector.operation.name)]

@@ -61,7 +61,7 @@ def list_vectors(
     if not chosen:
         raise failures.NothingSelected(f"none of the {len(every)} vectors is selected")
     rows = [(one.id, one.suite, one.operation.name, " ".join(one.requirements)) for one in chosen]
-    return _show(rows, [run_results.sparse_json(run_results.Case.of(one)) for one in chosen], format)
+    return _show(rows, [run_results.sparse_json(run_results.Case.from_vector(one)) for one in chosen], format)
 
 
 @app.command(name="suites")

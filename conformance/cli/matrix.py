@@ -37,7 +37,7 @@ with lazy_imports():
 
 if TYPE_CHECKING:
     from conformance.interop.catalogue import ScriptVariant
-    from conformance.interop.cells import MadeTable, Matrix
+    from conformance.interop.cells import Matrix, ProducedTable
     from conformance.interop.known import KnownOutcome
 
 DEFAULTS = AdapterLimits()
@@ -167,10 +167,10 @@ def _run(
 
 def members(role: str) -> tuple[str, ...]:
     """Return the engines whose folders declare them a producer or a consumer of the default matrix."""
-    return tuple(engine.label for engine in engine_catalog.catalog().every if role in engine.matrix)
+    return tuple(engine.label for engine in engine_catalog.catalog().all_versions if role in engine.matrix)
 
 
-def _golden(every: Sequence[Any], names: Sequence[str]) -> tuple[MadeTable, ...]:
+def _golden(every: Sequence[Any], names: Sequence[str]) -> tuple[ProducedTable, ...]:
     wanted = [
         name
         for name in golden_interop.golden_cases(every)

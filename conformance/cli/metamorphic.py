@@ -124,7 +124,7 @@ def metamorphic(
             "seed": first,
             "properties": [one.name for one in wanted],
             "laws": [one.name for one in wanted],
-            "held": found.held,
+            "held": found.passed,
             "unsupported": found.unsupported,
             "counterexamples": [
                 {
@@ -145,13 +145,13 @@ def metamorphic(
                 print(line)
             print(f"    reproduce    {again} {shlex.quote(str(counterexample.file))}")
     sys.stdout.flush()
-    summary = f"{plural(len(wanted), 'property', 'properties')}, {plural(found.held, 'script')} passed"
+    summary = f"{plural(len(wanted), 'property', 'properties')}, {plural(found.passed, 'script')} passed"
     print(
         f"{started}: {summary}, {found.unsupported} not supported, seed {first}; {len(found.counterexamples)} failed",
         file=sys.stderr,
     )
     if found.counterexamples:
         return ExitStatus.FAILURES
-    if not found.held:
+    if not found.passed:
         raise NothingSelected(f"{adapter} can write none of the scripts")
     return ExitStatus.CONFORMANT

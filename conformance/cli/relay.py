@@ -123,7 +123,7 @@ def relay(
     _show(found, relays, first, again, format)
     if found.counterexamples:
         return ExitStatus.FAILURES
-    if found.gone:
+    if found.unusable:
         return ExitStatus.NOT_EXAMINED
     if not found.steps:
         raise NothingSelected("no step was done")
@@ -154,7 +154,7 @@ def _show(found: RelayResults, relays: Relays, seed: int, again: str, format: st
                     "implementation": engine.started.implementation,
                     "version": engine.started.version,
                     "steps": found.steps[name],
-                    "gone": engine.gone,
+                    "gone": engine.unusable_reason,
                 }
                 for name, engine in relays.engines.items()
             },
@@ -169,7 +169,7 @@ def _show(found: RelayResults, relays: Relays, seed: int, again: str, format: st
         for one in found.counterexamples:
             print("\n".join(one.lines()))
             print(f"    replay       {again} --replay {shlex.quote(str(one.file))}")
-        for name, why in found.gone.items():
+        for name, why in found.unusable.items():
             print(f"{name} stopped taking part: {why}")
         for id_, count in sorted(found.known.items()):
             print(f"known, {plural(count, 'time')}: {id_}")

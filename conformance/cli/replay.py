@@ -69,7 +69,7 @@ def replay(
             answer = golden.answer(next(opened.ask([Request(vector.operation.name, golden.request(vector.args))])))
             stderr = opened.stderr if isinstance(opened, Process) else ""
         verdict = judge_answer(vector, answer)
-    case, found = Case.of(vector), AdapterRun(chosen.name, chosen.reproduce or chosen.name)
+    case, found = Case.from_vector(vector), AdapterRun(chosen.name, chosen.reproduce or chosen.name)
     result = _result(chosen.name, vector.id, evolve(verdict, stderr=verdict.stderr or stderr))
     lines = [(direction, line.decode(errors="replace").rstrip("\n")) for direction, line in transcript]
     if format == "json":

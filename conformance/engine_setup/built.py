@@ -227,7 +227,7 @@ def install_build(engine: Installed, progress: Progress, java_home: Path | None 
         return made
     toolchain = made.toolchain
     env = tool_environment(toolchain, java_home)
-    if lack := missing(toolchain, env):
+    if lack := missing_tools(toolchain, env):
         raise EngineError(str(engine), lack)
     with file_lock(made.path.with_suffix(".lock")):
         if made.is_installed():  # another process has just built it
@@ -275,7 +275,7 @@ def tool_environment(toolchain: Toolchain, java_home: Path | None = None) -> dic
     return {**os.environ, "JAVA_HOME": str(java_home), "PATH": path}
 
 
-def missing(toolchain: Toolchain, env: Mapping[str, str] | None = None) -> str | None:
+def missing_tools(toolchain: Toolchain, env: Mapping[str, str] | None = None) -> str | None:
     """Describe what the machine lacks to build the programs of a language, and how to get it; None if nothing.
 
     Args:

@@ -216,7 +216,7 @@ class JavaRange:
 class Catalog:
     """The contents of the engines' folders and of ``shared.toml``."""
 
-    every: tuple[Engine, ...]
+    all_versions: tuple[Engine, ...]
     """All versions of all engines, including those that answer inside the tool."""
 
     java: JavaRange
@@ -231,7 +231,7 @@ class Catalog:
     @property
     def engines(self) -> tuple[Engine, ...]:
         """The engines that are installed, or run as a command."""
-        return tuple(engine for engine in self.every if not engine.module)
+        return tuple(engine for engine in self.all_versions if not engine.module)
 
 
 def catalog() -> Catalog:
@@ -276,7 +276,7 @@ def _catalog(folders: tuple[EngineFolder, ...]) -> Catalog:
             known = ", ".join(sorted(locks))
             raise UsageError(f"{engine.folder / FILE}: /lock: expected one of {known}, found {engine.lock!r}")
     return Catalog(
-        every=tuple(engines),
+        all_versions=tuple(engines),
         java=JavaRange(**document["java"]),
         locks=locks,
         lock_files={name: place / f"{name}.txt" for name, place in places.items()},

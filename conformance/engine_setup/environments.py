@@ -162,8 +162,8 @@ def run_step(engine: Installed, failure: str, command: list[str], env: Mapping[s
         raise EngineError(str(engine), f"{failure}: {'; '.join(errors[-3:]) or f'exit status {done.returncode}'}")
 
 
-def add_files(recipe: hashlib._Hash, folder: Path) -> None:
+def add_files(digest: hashlib._Hash, folder: Path) -> None:
     """Add the names and contents of the sources in a folder to the hash that identifies a build of them."""
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
         data = file.read_bytes()
-        recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
+        digest.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)

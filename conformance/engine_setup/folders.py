@@ -113,7 +113,7 @@ class EngineFolder:
     lock_packages: dict[str, tuple[str, ...]]
 
     @property
-    def ours(self) -> bool:
+    def is_shipped(self) -> bool:
         """Whether it comes with the tool."""
         return self.path.parent == SHIPPED_ENGINES
 

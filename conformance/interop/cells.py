@@ -51,7 +51,7 @@ _WORST_FIRST = (TableOutcome.CRASHED, TableOutcome.FAILED, TableOutcome.REJECTED
 
 
 @frozen
-class MadeTable:
+class ProducedTable:
     """One table of one producer, or the reason why there is none."""
 
     producer: str
@@ -145,7 +145,7 @@ class Matrix:
 
     header: dict[str, Any]
     participants: list[Participant] = field(factory=list)
-    tables: list[MadeTable] = field(factory=list)
+    tables: list[ProducedTable] = field(factory=list)
     cells: list[Cell] = field(factory=list)
     unmet: list[str] = field(factory=list)
     """Messages about known deviations that were not observed."""
@@ -169,7 +169,7 @@ class Matrix:
         return [cell for cell in self.cells if cell.is_new]
 
     @property
-    def new_tables(self) -> list[MadeTable]:
+    def new_tables(self) -> list[ProducedTable]:
         """The tables that make the run fail."""
         return [one for one in self.tables if one.is_new]
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from conformance.interop.cells import GOLDEN, MadeTable
+from conformance.interop.cells import GOLDEN, ProducedTable
 from conformance.interop.features import data_file_formats, table_features
 from conformance.operations.protocol import Refused
 from conformance.table_io.tables import load_table
@@ -33,7 +33,7 @@ def golden_cases(vectors: Sequence[Vector]) -> dict[str, list[Vector]]:
     return {name: cases for name, cases in found.items() if name not in broken}
 
 
-def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None) -> Iterator[MadeTable]:
+def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None) -> Iterator[ProducedTable]:
     """Copy the golden tables to the folder from which a run reads them, and yield them.
 
     Args:
@@ -48,7 +48,7 @@ def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None
     for name in sorted(indexes, key=lambda one: (indexes[one]["engine"], indexes[one]["version"], one)):
         known = indexes[name]
         table = load_table(f"{absolute_location(place)}/{name}/{known['metadata']}")
-        yield MadeTable(
+        yield ProducedTable(
             producer=f"{GOLDEN}/{known['engine']}@{known['version']}",
             name=name,
             features=tuple(sorted(table_features(table))),

@@ -61,7 +61,7 @@ class KnownOutcome:
     role: str
     """``cell`` or ``table``."""
 
-    who: str
+    adapter: str
     tables: tuple[str, ...]
     outcome: TableOutcome
     reason: str
@@ -91,10 +91,10 @@ class KnownOutcome:
         """The id, or the place in the file if there is none."""
         return self.id or f"/{self.role}/{self.number}"
 
-    def applies_to(self, who: Participant) -> bool:
+    def applies_to(self, participant: Participant) -> bool:
         """Return whether the entry applies to an adapter at its version."""
-        names = (who.name, who.name.partition("@")[0], who.implementation)
-        return self.who in names and (not self.versions or who.version in self.versions)
+        names = (participant.name, participant.name.partition("@")[0], participant.implementation)
+        return self.adapter in names and (not self.versions or participant.version in self.versions)
 
     def names(self, producer: str, table: str) -> bool:
         """Return whether the entry applies to a table."""
@@ -165,7 +165,7 @@ def _outcome(role: str, row: dict[str, Any]) -> TableOutcome:
 def _known(role: str, number: int, row: dict[str, Any]) -> KnownOutcome:
     return KnownOutcome(
         role=role,
-        who=row["consumer" if role == "cell" else "producer"],
+        adapter=row["consumer" if role == "cell" else "producer"],
         tables=tuple(row["tables"]),
         outcome=_outcome(role, row),
         reason=row["reason"],

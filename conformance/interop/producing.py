@@ -7,10 +7,10 @@ from pathlib import Path
 
 from conformance.core.failures import NotExamined
 from conformance.interop.catalogue import ScriptVariant
-from conformance.interop.cells import MadeTable, TableOutcome
+from conformance.interop.cells import ProducedTable, TableOutcome
 from conformance.interop.features import table_features
 from conformance.operations.protocol import Answer, Crashed, Refused, StartAnswer, Unsupported
-from conformance.operations.writing.comparators import BrokenRule, written_table
+from conformance.operations.writing.comparators import BrokenRule, compare_written_tables
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, make_vector, readings, write_script
 from conformance.runner.adapter_interface import Adapter
 from conformance.scripts.expected import expected_table
@@ -27,7 +27,7 @@ def write_tables(
     started: StartAnswer,
     scripts: Sequence[ScriptVariant],
     folder: Path,
-) -> Iterator[MadeTable]:
+) -> Iterator[ProducedTable]:
     """Let one producer write every script.
 
     Args:
@@ -41,9 +41,11 @@ def write_tables(
         yield _written(producer, adapter, started, variant, folder / variant.name)
 
 
-def _written(producer: str, adapter: Adapter, started: StartAnswer, variant: ScriptVariant, place: Path) -> MadeTable:
-    def made(outcome: TableOutcome, reason: str = "", **more: object) -> MadeTable:
-        return MadeTable(
+def _written(
+    producer: str, adapter: Adapter, started: StartAnswer, variant: ScriptVariant, place: Path
+) -> ProducedTable:
+    def made(outcome: TableOutcome, reason: str = "", **more: object) -> ProducedTable:
+        return ProducedTable(
             producer=producer,
             name=variant.name,
             features=more.pop("features", variant.entry.features),  # type: ignore[arg-type]
@@ -96,7 +98,7 @@ def _not_written(answer: Answer) -> tuple[TableOutcome, str]:
 def _judged(table: ScriptedTable, place: Path) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Return the rules that a table breaks, its other differences from the script, and their codes and places."""
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
-    found = written_table({"table": str(place)}, expected_table(table.states), answer)
+    found = compare_written_tables({"table": str(place)}, expected_table(table.states), answer)
     rules = tuple(f"{one.path.removeprefix(RULES)}: {one.got}" for one in found if one.path.startswith(RULES))
     shows = (one.violation.requirement if isinstance(one, BrokenRule) else one.path for one in found)
     return rules, "; ".join(str(one) for one in found if not one.path.startswith(RULES)), tuple(dict.fromkeys(shows))

@@ -11,7 +11,7 @@ from attrs import fields
 
 from conformance.core.json_text import dump_json
 from conformance.core.output_files import write_output
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
+from conformance.interop.cells import Cell, Matrix, Participant, ProducedTable, TableOutcome
 from conformance.runner.results import read_json_lines
 from spec_ref.core.json_types import JsonObject
 
@@ -31,14 +31,14 @@ FORMER_OUTCOMES = {member: dict(zip(words, TableOutcome, strict=True)) for membe
 """The outcomes by the former words, by member."""
 
 
-def record_json(record: Participant | MadeTable | Cell) -> JsonObject:
+def record_json(record: Participant | ProducedTable | Cell) -> JsonObject:
     """Return a record as JSON, without empty members."""
     content = {}
     for attribute in fields(type(record)):
         value = getattr(record, attribute.name)
         if attribute.name not in _NOT_STORED and value not in ("", (), None):
             content[attribute.name] = value.value if isinstance(value, TableOutcome) else value
-    member = {Cell: "state", MadeTable: "writing"}.get(type(record))
+    member = {Cell: "state", ProducedTable: "writing"}.get(type(record))
     if member:
         words = {outcome.value: word for word, outcome in FORMER_OUTCOMES[member].items()}
         content[member] = words[content["outcome"]]
@@ -99,7 +99,7 @@ def _take(matrix: Matrix, kind: str, message: JsonObject) -> None:
         case "table":
             outcome = _outcome(message, "writing")
             lists = {name: tuple(message.get(name, ())) for name in ("features", "findings", "shows")}
-            matrix.tables.append(MadeTable(**{**message, **lists, "outcome": outcome}))
+            matrix.tables.append(ProducedTable(**{**message, **lists, "outcome": outcome}))
         case "cell":
             differences = tuple(message.pop("differences", ()))
             outcome = _outcome(message, "state")

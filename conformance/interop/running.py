@@ -19,9 +19,9 @@ from conformance.interop.catalogue import ScriptVariant
 from conformance.interop.cells import (
     GOLDEN,
     Cell,
-    MadeTable,
     Matrix,
     Participant,
+    ProducedTable,
     TableOutcome,
     reading_outcome,
     worst_index,
@@ -50,7 +50,7 @@ class MatrixPlan:
     producers: tuple[Target, ...]
     consumers: tuple[Target, ...]
     scripts: tuple[ScriptVariant, ...]
-    golden: tuple[MadeTable, ...]
+    golden: tuple[ProducedTable, ...]
     folder: Path
     """The existing directory to which tables are written."""
 
@@ -203,7 +203,7 @@ class _Running:
             self.report_progress(f"{name} writes", done, len(scripts))
         self._spent(session, began)
 
-    def _read(self, part: tuple[_Session, Sequence[MadeTable]]) -> None:
+    def _read(self, part: tuple[_Session, Sequence[ProducedTable]]) -> None:
         """Add the cells of one consumer."""
         session, tables = part
         began = time.monotonic()
@@ -241,20 +241,20 @@ def folder_name(name: str) -> str:
     return re.sub("[^a-z0-9]+", "-", name.lower())
 
 
-def _key(table: MadeTable) -> tuple[str, str]:
+def _key(table: ProducedTable) -> tuple[str, str]:
     return table.producer, table.name
 
 
 def _asked(
     adapter: Adapter,
     started: StartAnswer,
-    tables: Sequence[MadeTable],
+    tables: Sequence[ProducedTable],
     plan: MatrixPlan,
     report_progress: ReportProgress,
-) -> Iterator[tuple[MadeTable, list[_Reading]]]:
+) -> Iterator[tuple[ProducedTable, list[_Reading]]]:
     """Yield each table with the results of its readings."""
     asked = [vector for table in tables for vector in table.cases]
-    expected = plan.expectations.of(adapter.name, started)
+    expected = plan.expectations.for_adapter(adapter.name, started)
     answers = enumerate(_answers(adapter, started, asked), 1)
     for table in tables:
         readings = []
@@ -283,7 +283,7 @@ def _answers(adapter: Adapter, started: StartAnswer, vectors: Sequence[Vector]) 
 
 
 def _replayed(
-    consumer: str, tables: Sequence[MadeTable], run: Run | None
+    consumer: str, tables: Sequence[ProducedTable], run: Run | None
 ) -> Iterator[tuple[tuple[str, str], list[_Reading]]]:
     """Yield the golden tables whose readings are all in a run of the vectors."""
     results = {} if run is None else {result.id: result for result in run.adapter_results(consumer)}
@@ -298,7 +298,7 @@ def _of_result(vector: Vector, result: Result) -> _Reading:
     return _Reading(vector, outcome, result.reason, differences, result.deviation, result.deviation_id)
 
 
-def _cell(consumer: str, table: MadeTable, readings: list[_Reading]) -> Cell:
+def _cell(consumer: str, table: ProducedTable, readings: list[_Reading]) -> Cell:
     """Return one cell: the worst bad reading, else the current state; it is known if all bad readings are known."""
     current = next((place for place, one in enumerate(readings) if one.is_current), len(readings) - 1)
     chosen = readings[worst_index([one.outcome for one in readings], current)]

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 
 from attrs import frozen
 
-from conformance.interop.cells import GOLDEN, Cell, MadeTable, Matrix
+from conformance.interop.cells import GOLDEN, Cell, Matrix, ProducedTable
 
-Key = Callable[[Cell, MadeTable], Iterable[str]]
+Key = Callable[[Cell, ProducedTable], Iterable[str]]
 
 
 @frozen
@@ -52,7 +52,7 @@ def by_layout(matrix: Matrix) -> OutcomeCounts:
     return _counted(matrix, lambda _, table: (version_and_format(table),), rows)
 
 
-def version_and_format(table: MadeTable) -> str:
+def version_and_format(table: ProducedTable) -> str:
     """Return the format version and the file format of a table."""
     return f"v{table.format_version} {table.file_format}"
 

@@ -108,7 +108,7 @@ def compare_exact(_args: dict[str, Any], expected: Any, got: Any) -> Differences
     return first_differences(json_differences(expected, got))
 
 
-def hexadecimal(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
+def compare_hexadecimal(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
     """Compare bytes in hexadecimal, ignoring the case of the digits."""
     return first_differences(json_differences(expected.upper(), got.upper()))
 
@@ -185,7 +185,12 @@ def unordered_comparator(*names: str) -> Comparator:
     return compare
 
 
-_RENAMED = {"exact": "compare_exact", "typed": "typed_comparator", "unordered": "unordered_comparator"}
+_RENAMED = {
+    "exact": "compare_exact",
+    "hexadecimal": "compare_hexadecimal",
+    "typed": "typed_comparator",
+    "unordered": "unordered_comparator",
+}
 
 
 def __getattr__(name: str) -> Any:

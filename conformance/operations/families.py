@@ -37,11 +37,11 @@ class Family:
         """The name of the folder."""
         return self.path.name
 
-    def has(self, module: str) -> bool:
+    def has_module(self, module: str) -> bool:
         """Return whether the folder has a module of this name."""
         return (self.path / f"{module}.py").is_file()
 
-    def load(self, module: str) -> ModuleType:
+    def load_module(self, module: str) -> ModuleType:
         """Import a module of the folder."""
         return import_module(f"{operations.__name__}.{self.name}.{module}")
 

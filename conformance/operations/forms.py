@@ -84,7 +84,7 @@ def functions(form: str) -> Functions:
     return {name: _when_called(forms[form]) for name, forms in FUNCTIONS.items()}
 
 
-def function_at(place: str) -> Function:
+def import_function(place: str) -> Function:
     """Import the function with the name ``module:name``."""
     module, _, name = place.partition(":")
     found: Function = attrgetter(name)(import_module(module))
@@ -93,6 +93,6 @@ def function_at(place: str) -> Function:
 
 def _when_called(place: str) -> Function:
     def call(*args: Any, **options: Any) -> Any:
-        return function_at(place)(*args, **options)
+        return import_function(place)(*args, **options)
 
     return call

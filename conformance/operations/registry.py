@@ -47,14 +47,16 @@ class ProtocolOperation:
         """The comparison of an answer with the expected one; the modules that it needs are imported on first use."""
         return _comparators(self.family)[self.name]
 
-    def answer_complaint(self, value: Any) -> str | None:
+    def answer_violation(self, value: Any) -> str | None:
         """Describe what is wrong with the form of an answer; None if it is valid."""
         return message_violation(f"{self.name}.answer", value)
 
 
 @cache
 def _comparators(family: Family) -> Mapping[str, Comparator]:
-    found: Mapping[str, Comparator] = family.load("comparators").COMPARATORS if family.has("comparators") else {}
+    found: Mapping[str, Comparator] = (
+        family.load_module("comparators").COMPARATORS if family.has_module("comparators") else {}
+    )
     for name in sorted(found.keys() ^ family.operations.keys()):
         missing = "schema.json" if name in found else "COMPARATORS of comparators.py"
         raise UsageError(f"{family.path}: {name}: not in {missing}; expected a comparator for each operation")

@@ -51,7 +51,7 @@ class FilterCounterexample:
         """Yield a description for people."""
         yield f"{adapter}: {self.reason}"
         for column in self.case.columns:
-            later = f", in files from the number {column.born} on" if column.born else ""
+            later = f", in files from the number {column.first_file} on" if column.first_file else ""
             default = f", initial default {dump_json(column.default)}" if column.default is not None else ""
             yield f"    column       {column.name} {column.type}{later}{default}"
         if self.case.partition is not None:
@@ -106,7 +106,7 @@ def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> Broken | No
         (all_rows.value, case.rows(), "the full read differs from what was written"),
         (some_rows.value, None, "the filtered read differs from filtering the full read"),
     ):
-        complaint = read.answer_complaint(given)
+        complaint = read.answer_violation(given)
         if complaint is not None:
             return Broken("form of the answer", f"the answer does not have the form of table.read: {complaint}")
         expected = {"rows": matching_rows(case, all_rows.value["rows"]) if wanted is None else wanted}

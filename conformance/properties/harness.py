@@ -110,7 +110,7 @@ class Harness:
         (answer,) = self.reader.ask([Request("table.read", args)])
         if not isinstance(answer, Ok):
             raise _trouble(answer, f"reading {snapshot or ref or 'the table'}")
-        wrong = READ.answer_complaint(answer.value)
+        wrong = READ.answer_violation(answer.value)
         if wrong is not None:
             raise Broken(VIOLATED, f"the answer does not have the form of table.read: {wrong}")
         return TableReading(tuple(columns(args)), tuple(answer.value["rows"]), lineage)

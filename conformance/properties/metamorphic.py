@@ -59,7 +59,7 @@ class ScriptCounterexample:
 class MetamorphicResults:
     """The results of a run."""
 
-    held: int
+    passed: int
     unsupported: int
     counterexamples: tuple[ScriptCounterexample, ...]
 

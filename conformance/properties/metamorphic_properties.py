@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from conformance.operations.writing.comparators import written_table
+from conformance.operations.writing.comparators import compare_written_tables
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import VIOLATED, Harness, Row, TableReading, check_same_reading
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, expected_rows
@@ -206,7 +206,7 @@ def _is_what_its_script_makes(harness: Harness, operations: Ops) -> None:
     table = harness.write(operations)
     place = str(table.metadata).rpartition("/metadata/")[0]
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
-    differences = written_table({"table": place}, expected_table(table.states), answer)
+    differences = compare_written_tables({"table": place}, expected_table(table.states), answer)
     if differences:
         raise Broken(VIOLATED, "; ".join(map(str, differences[:3])))
 

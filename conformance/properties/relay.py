@@ -60,18 +60,22 @@ class RelayEngine:
     name: str
     adapter: Adapter
     started: StartAnswer
-    has: set[tuple[Any, ...]] = Factory(set)
-    lacks: dict[tuple[Any, ...], set[frozenset[str]]] = Factory(dict)
+    supported: set[tuple[Any, ...]] = Factory(set)
+    unsupported: dict[tuple[Any, ...], set[frozenset[str]]] = Factory(dict)
     """The unsupported operations, with the features of the tables (`operation_features`)."""
 
-    gone: str = ""
+    unusable_reason: str = ""
     """Why it cannot be used any more."""
 
     def may_support(self, operation: Op, version: int, features: frozenset[str]) -> bool:
         """Return whether the engine may support an operation on a table of a version with some features."""
         key = operation_key(operation, version)
-        lacked = self.lacks.get(key, set())
-        return not self.gone and features not in lacked and (key in self.has or len(lacked) < TABLES_WITHOUT)
+        lacked = self.unsupported.get(key, set())
+        return (
+            not self.unusable_reason
+            and features not in lacked
+            and (key in self.supported or len(lacked) < TABLES_WITHOUT)
+        )
 
 
 def operation_key(operation: Op, version: int) -> tuple[Any, ...]:
@@ -95,12 +99,12 @@ class Relays:
         try:
             (answer,) = engine.adapter.ask([table.request(operation)])
         except NotExamined as error:
-            answer, engine.gone = Crashed(f"it cannot be used any more: {error}"), str(error)
+            answer, engine.unusable_reason = Crashed(f"it cannot be used any more: {error}"), str(error)
         key = operation_key(operation, version)
         failure: RelayFailure | None = None
         match answer:
             case Unsupported():
-                engine.lacks.setdefault(key, set()).add(features)
+                engine.unsupported.setdefault(key, set()).add(features)
                 self._note(table, operation, engine, "unsupported")
                 return None
             case Refused(word, message):
@@ -108,7 +112,7 @@ class Relays:
             case Crashed(reason):
                 failure = self._not_done(table, operation, engine, "died", f"{reason}; {table.describe_remains(files)}")
             case Ok(value):
-                engine.has.add(key)
+                engine.supported.add(key)
                 before = table.engine
                 try:
                     table.accept(operation, engine.name, value["metadata"])
@@ -122,7 +126,7 @@ class Relays:
                     self.handovers.append(Handover(before, engine.name, operation["op"], "done"))
                     return None
         earlier = tuple(one["op"] for one in table.operations)
-        failure = attrs.evolve(failure, earlier=earlier, asked=json.dumps(operation), features=features)
+        failure = attrs.evolve(failure, earlier=earlier, operation_text=json.dumps(operation), features=features)
         self._note(table, operation, engine, failure.kind, self.known_deviation(failure))
         return failure
 
@@ -153,7 +157,7 @@ class Relays:
                     failure.earlier,
                     differences=failure.differences,
                     predicate=failure.predicate,
-                    asked=failure.asked,
+                    operation_text=failure.operation_text,
                     features=failure.features,
                 )
                 for kind in kinds
@@ -324,7 +328,7 @@ def run_relays(
                 steps, failure = relays.shrink(steps, failure)
                 found[key] = RelayCounterexample(number, steps, failure, save_relay(steps, failure, keep))
         progress(done, examples)
-        if len(found) >= max_failures or all(engine.gone for engine in relays.engines.values()):
+        if len(found) >= max_failures or all(engine.unusable_reason for engine in relays.engines.values()):
             break
-    gone = {name: engine.gone for name, engine in relays.engines.items() if engine.gone}
-    return RelayResults(done, tuple(relays.handovers), tuple(found.values()), gone)
+    unusable = {name: engine.unusable_reason for name, engine in relays.engines.items() if engine.unusable_reason}
+    return RelayResults(done, tuple(relays.handovers), tuple(found.values()), unusable)

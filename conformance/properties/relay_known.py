@@ -97,7 +97,7 @@ class KnownRelay:
         *,
         differences: Sequence[Difference] = (),
         predicate: Json = None,
-        asked: str = "",
+        operation_text: str = "",
         features: Collection[str] = (),
     ) -> bool:
         """Return whether a failure is the one of the entry.
@@ -110,14 +110,14 @@ class KnownRelay:
             earlier: the operations that made the table before.
             differences: how rows or the table differ from the expected ones.
             predicate: the filter of a read that gives the wrong rows.
-            asked: the JSON of the operation that failed; of all of the script if that is not known.
+            operation_text: the JSON of the operation that failed; of all of the script if that is not known.
             features: the file format, types and transforms of the table.
         """
         return (
             kind == self.fails
             and (not self.after or not set(self.after).isdisjoint(earlier))
             and (not self.operations or not set(self.operations).isdisjoint(operations))
-            and all(part in asked for part in self.asks)
+            and all(part in operation_text for part in self.asks)
             and set(self.features) <= set(features)
             and all(part in reason for part in self.says)
             and (not self.rows or any(self._rows_are(one) for one in differences))

@@ -51,7 +51,7 @@ class RelayFailure:
     earlier: tuple[str, ...] = ()
     """The operations that made the table before."""
 
-    asked: str = ""
+    operation_text: str = ""
     """The JSON of the last step's operation."""
 
     features: frozenset[str] = frozenset()
@@ -105,7 +105,7 @@ class RelayResults:
     scripts: int
     handovers: tuple[Handover, ...]
     counterexamples: tuple[RelayCounterexample, ...]
-    gone: dict[str, str]
+    unusable: dict[str, str]
     """The engines that could not be used until the end, and why."""
 
     @property

@@ -106,7 +106,7 @@ def known_failure(known: Iterable[KnownRelay], script: Json, broken: Broken) -> 
             names,
             differences=broken.differences,
             predicate=broken.predicate,
-            asked=json.dumps(operations),
+            operation_text=json.dumps(operations),
             features=features,
         ):
             return entry

@@ -44,7 +44,7 @@ _NO_EQUALITY = frozenset({"float", "double", *NEW_VALUES, *SEALED_VALUES})
 """Types of columns that equality deletes do not compare: the spec excludes floats (DEL018)."""
 
 
-def takes_equality(type_: Json) -> bool:
+def supports_equality_deletes(type_: Json) -> bool:
     """Return whether equality deletes may use columns of a type, and whether new columns of it may have a default."""
     return isinstance(type_, str) and type_.partition("(")[0] not in _NO_EQUALITY
 
@@ -99,7 +99,7 @@ SMALL = Size()
 
 
 def _with_nested_words(chance: Chance) -> Chance:
-    return attrs.evolve(chance, more=NESTED_WORDS)
+    return attrs.evolve(chance, features=NESTED_WORDS)
 
 
 @define
@@ -213,9 +213,9 @@ class ScriptMaker:
             del made["write.delete.format.default"]
         return made
 
-    def new_name(self, taken: Iterable[str]) -> str:
+    def new_name(self, used: Iterable[str]) -> str:
         """Draw a name that no other column has."""
-        return self.chance.odd_name(taken) or f"c{next(self.names)}"
+        return self.chance.odd_name(used) or f"c{next(self.names)}"
 
     def new_column(self, beside: Sequence[Op] = ()) -> Op:
         """Draw a column that the table does not have yet, with a name that none of some other columns has."""
@@ -227,7 +227,7 @@ class ScriptMaker:
         if self.version >= 3 and sealed and self.draw_bool(0.1):
             kind: Json = self.draw.choice(sealed)
         else:
-            kind = self.chance.type(self.ids, version=self.version, nested=0.4, deeper=0.4)
+            kind = self.chance.type(self.ids, version=self.version, nested=0.4, nested_inside=0.4)
         required = self.allows("required") and kind != "unknown" and self.draw_bool(0.15)
         return {"id": id_, "name": name, "required": required, "type": kind}
 

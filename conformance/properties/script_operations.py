@@ -10,7 +10,7 @@ from conformance.properties.script_maker import (
     PARTITION_NAMES,
     Op,
     ScriptMaker,
-    takes_equality,
+    supports_equality_deletes,
 )
 from conformance.properties.values import json_constant, predicate_leaves
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
@@ -50,7 +50,9 @@ def _delete(maker: ScriptMaker) -> Op:
 
 
 def _delete_equal(maker: ScriptMaker) -> Op | None:
-    able = [column for column in maker.columns if takes_equality(column["type"])] if maker.version >= 2 else []
+    able = (
+        [column for column in maker.columns if supports_equality_deletes(column["type"])] if maker.version >= 2 else []
+    )
     if not able:
         return None
     branch = maker.branch()
@@ -81,7 +83,7 @@ def _keyed(maker: ScriptMaker) -> Op:
     if not required and maker.allows("null", "null-keys") and maker.draw_bool(0.15):
         ids[-1] = None
     rows = [{**maker.row(), "id": number} for number in ids]
-    able = [one["name"] for one in maker.columns if one["name"] != "id" and takes_equality(one["type"])]
+    able = [one["name"] for one in maker.columns if one["name"] != "id" and supports_equality_deletes(one["type"])]
     if not able or not maker.draw_bool(0.2):
         return {"on": ["id"], "rows": rows, **branch}
     name = maker.draw.choice(able)
@@ -206,7 +208,7 @@ def _changed(maker: ScriptMaker, kind: str, paths: Sequence[tuple[str, Op, Seque
         case "move":
             made["after"] = maker.draw.choice([None, *(other["name"] for other in beside if other is not one)])
         case "default":
-            if not takes_equality(one["type"]) or maker.version < 3 or not maker.allows("default"):
+            if not supports_equality_deletes(one["type"]) or maker.version < 3 or not maker.allows("default"):
                 return None
             made["default"] = json_constant(one["type"], maker.chance.value(one["type"], required=True))
         case "optional" if not one["required"]:
@@ -219,7 +221,7 @@ def _changed(maker: ScriptMaker, kind: str, paths: Sequence[tuple[str, Op, Seque
 def _added(maker: ScriptMaker) -> Op:
     column = maker.new_column()
     added = {"op": "add", "name": column["name"], "type": column["type"]}
-    has_default = maker.version >= 3 and maker.allows("default") and takes_equality(column["type"])
+    has_default = maker.version >= 3 and maker.allows("default") and supports_equality_deletes(column["type"])
     if has_default and maker.draw_bool(0.5):
         added["default"] = json_constant(column["type"], maker.chance.value(column["type"], required=True))
         if maker.allows("required") and maker.draw_bool(0.3):
@@ -420,7 +422,7 @@ def _make_forbidden(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op
     sources = [part["source"] for part in maker.table.partition if part["source"] is not None]  # dropped: None
     required = [column["name"] for column in maker.columns if column["required"]]
     names = [column["name"] for column in maker.columns]
-    sealed = [column for column in maker.columns if not takes_equality(column["type"])]
+    sealed = [column for column in maker.columns if not supports_equality_deletes(column["type"])]
     change: Op | None = None
     match kind:
         case "null" if required:

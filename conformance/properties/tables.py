@@ -62,7 +62,7 @@ class ColumnCase:
     type: Json
     """The type, in the JSON of Appendix C; ids of nested fields are greater than those of the columns."""
 
-    born: int = 0
+    first_file: int = 0
     """The number of the first file that has it."""
 
     default: Json = None
@@ -91,7 +91,7 @@ class TableCase:
         """Return the expected rows."""
         return [
             {
-                column.name: value if number >= column.born else column.default
+                column.name: value if number >= column.first_file else column.default
                 for column, value in zip(self.columns, row, strict=True)
             }
             for number, file in enumerate(self.files)
@@ -135,7 +135,7 @@ def draw_case(chance: Chance) -> TableCase:
         for _ in range(files)
     )
     partition = None
-    old = [column for column in columns if not column.born and isinstance(column.type, str)]
+    old = [column for column in columns if not column.first_file and isinstance(column.type, str)]
     if old and draw.random() < 0.7:
         source = draw.choice(old)
         transform = draw.choice(TRANSFORMS[source.type])
@@ -234,12 +234,14 @@ def _entries(case: TableCase, schema: Schema, spec: PartitionSpec, folder: Path)
             {
                 field.id: from_exchange(field.type, value)
                 for field, value, column in zip(schema.fields, row, case.columns, strict=True)
-                if number >= column.born
+                if number >= column.first_file
             }
             for row in rows
         ]
         for part, (partition, group) in enumerate(_grouped(schema, spec, values)):
-            present = [field for field, one in zip(schema.fields, case.columns, strict=True) if number >= one.born]
+            present = [
+                field for field, one in zip(schema.fields, case.columns, strict=True) if number >= one.first_file
+            ]
             path = folder / f"{number}-{part}.parquet"
             sink = io.BytesIO()
             pq.write_table(_arrow(present, group), sink, **WRITER_OPTIONS)

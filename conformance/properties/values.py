@@ -169,12 +169,12 @@ class Chance:
     nulls: float = 0.2
     """The share of optional values that are null."""
 
-    more: frozenset[str] = frozenset()
+    features: frozenset[str] = frozenset()
     """The features of `NESTED_WORDS` that types may have."""
 
-    def also(self, word: str, share: float) -> bool:
-        """Draw whether to use a feature, with a given probability; False if it is not in `more` or is excluded."""
-        return word in self.more and word not in self.exclude and self.random.random() < share
+    def draws_feature(self, feature: str, share: float) -> bool:
+        """Draw whether to use a feature, with a given probability; False if it is not in `features` or is excluded."""
+        return feature in self.features and feature not in self.exclude and self.random.random() < share
 
     def kinds(self, version: int = 2) -> list[str]:
         """Return the primitive types that may be used."""
@@ -183,19 +183,19 @@ class Chance:
 
     def primitive(self, version: int) -> str:
         """Draw a primitive type."""
-        able = [kind for kind in PARAMETERIZED if kind in self.more and kind not in self.exclude]
+        able = [kind for kind in PARAMETERIZED if kind in self.features and kind not in self.exclude]
         if able and self.random.random() < PARAMETERIZED_SHARE:
             return self.random.choice(able)
         return self.random.choice(self.kinds(version))
 
-    def odd_name(self, taken: Iterable[str]) -> str | None:
+    def odd_name(self, used: Iterable[str]) -> str | None:
         """Draw a name that is odd in some way; None for most columns."""
-        words = [word for word in ODD_NAMES if self.also(word, ODD_SHARE)]
-        names = [name for word in words for name in ODD_NAMES[word] if name not in taken]
+        words = [word for word in ODD_NAMES if self.draws_feature(word, ODD_SHARE)]
+        names = [name for word in words for name in ODD_NAMES[word] if name not in used]
         return self.random.choice(names) if names else None
 
     def type(
-        self, ids: Iterator[int], *, version: int = 2, depth: int = 2, nested: float = 0.25, deeper: float = 0.25
+        self, ids: Iterator[int], *, version: int = 2, depth: int = 2, nested: float = 0.25, nested_inside: float = 0.25
     ) -> Json:
         """Draw a type, primitive or nested to a depth, with these shares; nested fields take ids from ``ids``."""
         if not depth or "nested" in self.exclude or self.random.random() >= nested:
@@ -208,7 +208,9 @@ class Chance:
                     "type": "list",
                     "element-id": next(ids),
                     "element-required": self.random.random() < 0.3,
-                    "element": self.type(ids, version=version, depth=depth - 1, nested=deeper, deeper=deeper),
+                    "element": self.type(
+                        ids, version=version, depth=depth - 1, nested=nested_inside, nested_inside=nested_inside
+                    ),
                 }
         return {
             "type": "map",
@@ -216,7 +218,9 @@ class Chance:
             "key": self._key(ids, version),
             "value-id": next(ids),
             "value-required": self.random.random() < 0.3,
-            "value": self.type(ids, version=version, depth=depth - 1, nested=deeper, deeper=deeper),
+            "value": self.type(
+                ids, version=version, depth=depth - 1, nested=nested_inside, nested_inside=nested_inside
+            ),
         }
 
     def _struct(self, ids: Iterator[int], version: int, depth: int) -> Json:
@@ -228,7 +232,7 @@ class Chance:
                 {
                     "id": next(ids),
                     "name": name,
-                    "required": self.also("nested-required", 0.25),
+                    "required": self.draws_feature("nested-required", 0.25),
                     "type": self.type(ids, version=version, depth=depth),
                 }
                 for name in names
@@ -237,7 +241,7 @@ class Chance:
 
     def _key(self, ids: Iterator[int], version: int) -> Json:
         kinds = [kind for kind in self.kinds(version) if kind not in _FLOATS] or ["string"]
-        if not self.also("struct-keys", 0.2):
+        if not self.draws_feature("struct-keys", 0.2):
             return self.random.choice(kinds)
         return {
             "type": "struct",

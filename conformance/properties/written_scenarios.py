@@ -17,7 +17,7 @@ from conformance.adapter_sdk.table_requests import local_path, metadata
 from conformance.core.json_text import shorten
 from conformance.operations.comparison import Undecodable
 from conformance.operations.protocol import Answer, Crashed, Ok, Refused, Unsupported
-from conformance.operations.writing.comparators import BrokenRule, written_table
+from conformance.operations.writing.comparators import BrokenRule, compare_written_tables
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
 from conformance.properties.table_checks import (
@@ -74,7 +74,7 @@ def _follow_permitted(
     counts.update(one["op"] for one in operations)
     try:
         answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
-        differences = written_table({"table": str(folder / "table")}, expected_table(table.states), answer)
+        differences = compare_written_tables({"table": str(folder / "table")}, expected_table(table.states), answer)
         for one in differences[:1]:
             _, *path = one.path.split("/")
             kind = f"finding: {path[1]}" if path[0] == "table" and len(path) > 1 else f"differs: {path[-1]}"
@@ -174,7 +174,7 @@ def _read(table: ScriptedTable, model: ModelTable, reader: Adapter) -> None:
                 continue
             if not isinstance(answer, Ok):
                 raise _trouble(f"reading {what}", answer)
-            complaint = READ.answer_complaint(answer.value)
+            complaint = READ.answer_violation(answer.value)
             if complaint is not None:
                 raise Broken("form of the answer", f"reading {what}: {complaint}")
             try:

@@ -160,7 +160,7 @@ class AdapterSession:
             except NotExamined as error:
                 self.failed_to_start = f"{self._target.name}: not run: {error}"
                 raise NotExamined(self.failed_to_start) from None
-            self._started = adapter, started, self._expectations.of(self._target.name, started)
+            self._started = adapter, started, self._expectations.for_adapter(self._target.name, started)
         return self._started
 
     def close(self) -> None:
@@ -227,7 +227,7 @@ class VectorItem(pytest.Item):
                 tuple(map(difference_json, verdict.differences)),
                 stderr=verdict.stderr,
             )
-            lines = evidence(Case.of(self.vector), result, self.engine.run)
+            lines = evidence(Case.from_vector(self.vector), result, self.engine.run)
             raise Deviates(unmet or short_evidence(result), [*([unmet] if unmet else []), *lines])
 
     def _following(self) -> list[Vector]:

@@ -12,12 +12,12 @@ from conformance.operations.commits.fixtures import (
     PART,
     PART_FIELD,
     SCHEMA,
-    data,
+    data_file,
     data_path,
+    deletion_vector,
     empty_table,
     equality_deletes,
     position_deletes,
-    vector,
 )
 from conformance.races.setup import build_state
 from conformance.races.state import SharedState
@@ -50,7 +50,7 @@ class FixturePartition:
         """Return the partition tuple; each NaN is a new object, as after reading from a file."""
         return {one: float("nan") if value != value else value for one, value in self.partition.items()}
 
-    def data(self, name: str, rows: int = 10, *, by_default: bool = False, number: int | None = None) -> NewFile:
+    def data_file(self, name: str, rows: int = 10, *, by_default: bool = False, number: int | None = None) -> NewFile:
         """Return a data file in this partition.
 
         Args:
@@ -60,21 +60,21 @@ class FixturePartition:
             number: a data sequence number to write explicitly.
         """
         spec_id = None if by_default else self.spec_id
-        return data(name, rows=rows, spec_id=spec_id, partition=self.values, sequence_number=number)
+        return data_file(name, rows=rows, spec_id=spec_id, partition=self.values, sequence_number=number)
 
     def equality_deletes(self, name: str) -> NewFile:
         """Return equality deletes of the rows in this partition whose id is 0 or 1."""
         return equality_deletes(name, rows=2, spec_id=self.spec_id, partition=self.values)
 
     def position_deletes(
-        self, name: str, of: str | None = None, names: tuple[str, str] | None = None, rows: int = 1
+        self, name: str, data_file: str | None = None, names: tuple[str, str] | None = None, rows: int = 1
     ) -> NewFile:
         """Return position deletes of the first rows of one or several data files in this partition."""
-        return position_deletes(name, of, rows=rows, spec_id=self.spec_id, partition=self.values, names=names)
+        return position_deletes(name, data_file, rows=rows, spec_id=self.spec_id, partition=self.values, names=names)
 
-    def vector(self, name: str, of: str, rows: int = 1) -> NewFile:
+    def deletion_vector(self, name: str, data_file: str, rows: int = 1) -> NewFile:
         """Return a deletion vector of the first rows of a data file in this partition."""
-        return vector(name, of, rows=rows, spec_id=self.spec_id, partition=self.values)
+        return deletion_vector(name, data_file, rows=rows, spec_id=self.spec_id, partition=self.values)
 
 
 IN_A, IN_B = FixturePartition(0, {PART_FIELD: "a"}), FixturePartition(0, {PART_FIELD: "b"})
@@ -99,10 +99,10 @@ class TableFixture:
     new: FixturePartition = field(default=Factory(lambda self: self.place, takes_self=True))
     """The partition of new files."""
 
-    everywhere: FixturePartition | None = None
+    unpartitioned_spec: FixturePartition | None = None
     """An unpartitioned spec, with which equality deletes apply to all data files."""
 
-    where: Any = None
+    place_filter: Any = None
     """A predicate that all rows in `place` match, and no others; None if there is none."""
 
     operations: tuple[str, ...]

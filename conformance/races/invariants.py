@@ -57,7 +57,7 @@ def check(transition: Transition, observed: Observations, rows: RowModel, writte
         uuids = f"{transition.based_on.table_uuid}, and was committed to {transition.before.table_uuid}"
         yield f"another table: {transition.planned.name} was planned on {uuids}"
         return
-    if transition.planned.never:
+    if transition.planned.always_refused:
         yield f"forbidden change: {transition.planned.name} was committed"
     yield from _members(transition)
     yield from _logs(transition)
@@ -190,7 +190,7 @@ def _members(transition: Transition) -> Iterator[str]:
     for one in transition.after.statistics:
         if one.snapshot_id not in ids:
             yield f"missing snapshot: the statistics {one.statistics_path} are for {one.snapshot_id}"
-    problem = transition.planned.missing(transition.before, transition.after)
+    problem = transition.planned.missing_effect(transition.before, transition.after)
     if problem:
         yield f"lost update: {problem}"
 

@@ -91,13 +91,13 @@ class PlannedChange:
     relies_on: Callable[[TableMetadata], Any] = field(default=_nothing_relied_on)
     """Returns the part of the table that must not change after the change was planned."""
 
-    missing: Callable[[TableMetadata, TableMetadata], str | None] = field(default=_not_missing)
+    missing_effect: Callable[[TableMetadata, TableMetadata], str | None] = field(default=_not_missing)
     """Returns what is missing from its change of the metadata, given the table before and after."""
 
     may_conflict: bool = True
     """Whether concurrent commits may prevent the change; if not, only the loss of the table can."""
 
-    never: bool = False
+    always_refused: bool = False
     """Whether every table must refuse the change."""
 
 
@@ -124,14 +124,14 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
     f1, f2 = data_path("f1"), data_path("f2")
 
     def new(kind: str, number: int | None = None, *, by_default: bool = False) -> NewFile:
-        return table.new.data(f"{kind}-{writer}", rows, by_default=by_default, number=number)
+        return table.new.data_file(f"{kind}-{writer}", rows, by_default=by_default, number=number)
 
     yield PlannedChange(
         name="append", change=append([new("append", by_default=True)]), operation="append", may_conflict=False
     )
     yield PlannedChange(
         name="fast-append",
-        change=fast_append([new("fast"), table.other.data(f"fast2-{writer}", rows)]),
+        change=fast_append([new("fast"), table.other.data_file(f"fast2-{writer}", rows)]),
         operation="append",
         may_conflict=False,
     )
@@ -140,7 +140,7 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
         yield PlannedChange(
             name=name, change=fast_append([new(kind)], branch=branch), operation="append", may_conflict=False
         )
-    yield PlannedChange(name="append-to-tag", change=fast_append([new("tag")], branch="v1"), never=True)
+    yield PlannedChange(name="append-to-tag", change=fast_append([new("tag")], branch="v1"), always_refused=True)
     yield PlannedChange(
         name="overwrite", change=overwrite([new("over")], [f1]), operation="overwrite", removes=_removes("f1")
     )
@@ -148,17 +148,19 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
     yield PlannedChange(
         name="delete-on-branch", change=delete_files([f1], branch="audit"), operation="delete", removes=_removes("f1")
     )
-    if table.where is not None:
+    if table.place_filter is not None:
         yield PlannedChange(
             name="overwrite-serializable",
-            change=overwrite([new("serial")], [f2], validation=validation_for(Isolation.SERIALIZABLE, table.where)),
+            change=overwrite(
+                [new("serial")], [f2], validation=validation_for(Isolation.SERIALIZABLE, table.place_filter)
+            ),
             operation="overwrite",
             removes=_removes("f2"),
             concerns=_is_at(place),
         )
         yield PlannedChange(
             name="delete-where",
-            change=delete_where(table.where),
+            change=delete_where(table.place_filter),
             operation="delete",
             may_conflict=False,
             removes=lambda one: _is_at(place)(one) and one.content is FileContent.DATA,
@@ -187,24 +189,27 @@ def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Plan
     """Yield the changes that add and remove delete files."""
     place = table.place
     f1 = data_path("f1")
-    snapshot = validation_for(Isolation.SNAPSHOT, TRUE if table.where is None else table.where, [f1])
+    snapshot = validation_for(Isolation.SNAPSHOT, TRUE if table.place_filter is None else table.place_filter, [f1])
     yield PlannedChange(
         name="equality-delete",
         change=row_delta([place.equality_deletes(f"eq-{writer}")]),
         operation="delete",
         may_conflict=False,
     )
-    if table.everywhere is not None:
+    if table.unpartitioned_spec is not None:
         yield PlannedChange(
             name="global-equality-delete",
-            change=row_delta([table.everywhere.equality_deletes(f"global-{writer}")]),
+            change=row_delta([table.unpartitioned_spec.equality_deletes(f"global-{writer}")]),
             operation="delete",
             may_conflict=False,
         )
         yield PlannedChange(
             name="append-everywhere",
             change=row_delta(
-                [table.everywhere.data(f"everywhere-{writer}"), table.everywhere.equality_deletes(f"global-{writer}")]
+                [
+                    table.unpartitioned_spec.data_file(f"everywhere-{writer}"),
+                    table.unpartitioned_spec.equality_deletes(f"global-{writer}"),
+                ]
             ),
             operation="overwrite",
             may_conflict=False,
@@ -212,11 +217,15 @@ def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Plan
     yield PlannedChange(
         name="position-delete",
         change=row_delta(
-            [place.vector(f"dv-{writer}", "f1") if version > 2 else place.position_deletes(f"pos-{writer}", "f1")],
+            [
+                place.deletion_vector(f"dv-{writer}", "f1")
+                if version > 2
+                else place.position_deletes(f"pos-{writer}", "f1")
+            ],
             validation=snapshot,
         ),
         operation="delete",
-        concerns=(lambda _: True) if table.where is None else _is_at(place),
+        concerns=(lambda _: True) if table.place_filter is None else _is_at(place),
     )
     if version == 2:
         yield PlannedChange(
@@ -233,7 +242,7 @@ def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Plan
         yield PlannedChange(
             name="merge-vector",
             change=row_delta(
-                [place.vector(f"dv-{writer}", "f2", rows=3)],
+                [place.deletion_vector(f"dv-{writer}", "f2", rows=3)],
                 [key],
                 validation=validation_for(Isolation.SNAPSHOT, files_exist=[data_path("f2")]),
             ),
@@ -250,7 +259,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
         change=ChangeSchema((AddColumn(f"new_{writer}", INT),)),
         changes=frozenset({"schemas", "current_schema_id", "last_column_id"}),
         relies_on=_schema,
-        missing=_has(
+        missing_effect=_has(
             "schemas",
             lambda before, after: (
                 len(after.schemas) == len(before.schemas) + 1 and after.last_column_id == before.last_column_id + 1
@@ -262,7 +271,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
         change=ChangeSpec((AddPartitionField((ID,), Bucket(8), f"bucket_{writer}"),)),
         changes=frozenset({"partition_specs", "default_spec_id", "last_partition_id"}),
         relies_on=lambda table: (_schema(table), table.default_spec_id, table.last_partition_id),
-        missing=_has(
+        missing_effect=_has(
             "partition_specs", lambda before, after: len(after.partition_specs) == len(before.partition_specs) + 1
         ),
     )
@@ -271,14 +280,14 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
         change=ChangeSortOrder((SortField(transform=Identity(), source_id=(ID, PART)[writer % 2]),)),
         changes=frozenset({"sort_orders", "default_sort_order_id"}),
         relies_on=lambda table: (_schema(table), table.default_sort_order_id),
-        missing=_has("sort_orders", lambda before, after: len(after.sort_orders) == len(before.sort_orders) + 1),
+        missing_effect=_has("sort_orders", lambda before, after: len(after.sort_orders) == len(before.sort_orders) + 1),
     )
     yield PlannedChange(
         name="properties",
         change=SetProperties({f"by-{writer}": "yes"}),
         changes=frozenset({"properties"}),
         may_conflict=False,
-        missing=_has(
+        missing_effect=_has(
             "properties", lambda before, after: {**before.properties, f"by-{writer}": "yes"} == after.properties
         ),
     )
@@ -287,7 +296,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
         change=Expire(10**9, clean_files=True),
         changes=frozenset({"snapshots", "snapshot_log", "refs", "statistics", "partition_statistics"}),
         may_conflict=False,
-        missing=_has(
+        missing_effect=_has(
             "snapshots",
             lambda before, after: (
                 {one.snapshot_id for one in after.snapshots} == {one.snapshot_id for one in before.references.values()}
@@ -305,7 +314,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
             change=Upgrade(FormatVersion(version + 1)),
             changes=frozenset({"format_version", "next_row_id", "schema", "partition_spec"}),
             may_conflict=False,
-            missing=_has("format_version", lambda _, after: after.format_version == version + 1),
+            missing_effect=_has("format_version", lambda _, after: after.format_version == version + 1),
         )
 
 
@@ -315,14 +324,14 @@ def _of_references(writer: int) -> Iterator[PlannedChange]:
         name="tag",
         change=SetReference(f"tag-{writer}", SnapshotRef(snapshot_id=FIRST, type=RefType.TAG)),
         changes=frozenset({"refs"}),
-        missing=_sets(f"tag-{writer}", FIRST),
+        missing_effect=_sets(f"tag-{writer}", FIRST),
     )
     yield PlannedChange(
         name="rollback",
         change=SetReference("main", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
         changes=frozenset({"refs", "current_snapshot_id", "snapshot_log"}),
         relies_on=lambda table: table.references.get("main"),
-        missing=_sets("main", FIRST),
+        missing_effect=_sets("main", FIRST),
     )
     for ref, name in (("audit", "drop-branch"), ("v2", "drop-tag")):
         yield PlannedChange(
@@ -330,14 +339,14 @@ def _of_references(writer: int) -> Iterator[PlannedChange]:
             change=SetReference(ref, None),
             changes=frozenset({"refs"}),
             relies_on=_reference(ref),
-            missing=_sets(ref, None),
+            missing_effect=_sets(ref, None),
         )
     yield PlannedChange(
         name="move-branch",
         change=SetReference("audit", SnapshotRef(snapshot_id=SECOND, type=RefType.BRANCH)),
         changes=frozenset({"refs"}),
         relies_on=lambda table: table.references.get("audit"),
-        missing=_sets("audit", SECOND),
+        missing_effect=_sets("audit", SECOND),
     )
     path = data_path(f"stats-{writer}")
     yield PlannedChange(
@@ -352,14 +361,14 @@ def _of_references(writer: int) -> Iterator[PlannedChange]:
             )
         ),
         changes=frozenset({"statistics"}),
-        missing=_has("statistics", lambda before, after: _replaced(before.statistics, after.statistics, path)),
+        missing_effect=_has("statistics", lambda before, after: _replaced(before.statistics, after.statistics, path)),
     )
     other = data_path(f"partition-stats-{writer}")
     yield PlannedChange(
         name="partition-statistics",
         change=SetStatistics(PartitionStatisticsFile(snapshot_id=FIRST, statistics_path=other, file_size_in_bytes=1)),
         changes=frozenset({"partition_statistics"}),
-        missing=_has(
+        missing_effect=_has(
             "partition_statistics",
             lambda before, after: _replaced(before.partition_statistics, after.partition_statistics, other),
         ),
@@ -368,7 +377,7 @@ def _of_references(writer: int) -> Iterator[PlannedChange]:
         name="remove-statistics",
         change=RemoveStatistics(SECOND),
         changes=frozenset({"statistics", "partition_statistics"}),
-        missing=_has(
+        missing_effect=_has(
             "statistics",
             lambda before, after: (
                 after.statistics == tuple(one for one in before.statistics if one.snapshot_id != SECOND)

@@ -170,7 +170,7 @@ class Simulator:
             state = self._run_unseen(state, writer, ())
         return state
 
-    def _follow(self, state: RaceState, way: tuple[Step, ...]) -> tuple[int, dict[tuple[str, ...], int]]:
+    def _follow(self, state: RaceState, schedule: tuple[Step, ...]) -> tuple[int, dict[tuple[str, ...], int]]:
         if len(self._found) >= self._most_found:
             return 0, {}
         key = self._key(state)
@@ -182,13 +182,13 @@ class Simulator:
         ended = True
         for step in self.choices(state):
             ended = False
-            after = self.take(state, step, way)
-            more, ends = self._follow(after, (*way, step))
+            after = self.take(state, step, schedule)
+            more, ends = self._follow(after, (*schedule, step))
             count += more
             for outcome, number in ends.items():
                 outcomes[outcome] = outcomes.get(outcome, 0) + number
         if ended:
-            self._check_end(state, way)
+            self._check_end(state, schedule)
             count, outcomes = 1, {self.outcome(state): 1}
         self._known[key] = count, outcomes
         return count, outcomes
@@ -197,7 +197,7 @@ class Simulator:
         return (
             tuple(None if node is None else id(node) for node in state.nodes),
             tuple(placed.written for placed in state.shared.history),
-            state.shared.late,
+            state.shared.delayed_swaps,
             state.faults,
         )
 
@@ -212,14 +212,14 @@ class Simulator:
                 for fault in self.faults:
                     if self._fits(fault, node.effect, state.shared):
                         yield writer, fault.value
-        for number in range(len(state.shared.late)):
+        for number in range(len(state.shared.delayed_swaps)):
             yield number, "arrives"
 
     def is_possible(self, state: RaceState, step: Step) -> bool:
         """Return whether a step is possible next, ignoring the limit of faults."""
         writer, what = step
         if what == "arrives":
-            return writer < len(state.shared.late)
+            return writer < len(state.shared.delayed_swaps)
         node = state.nodes[writer]
         if node is None or node.ended:
             return False
@@ -237,14 +237,17 @@ class Simulator:
 
     # Steps
 
-    def take(self, state: RaceState, step: Step, way: tuple[Step, ...]) -> RaceState:
+    def take(self, state: RaceState, step: Step, schedule: tuple[Step, ...]) -> RaceState:
         """Return the state after a step and the writer's following invisible steps."""
-        way = (*way, step)
+        schedule = (*schedule, step)
         writer, what = step
         if what == "arrives":
-            late = state.shared.late[writer]
-            shared = evolve(state.shared, late=state.shared.late[:writer] + state.shared.late[writer + 1 :])
-            shared, _ = self._swap(state, shared, *late, way)
+            late = state.shared.delayed_swaps[writer]
+            shared = evolve(
+                state.shared,
+                delayed_swaps=state.shared.delayed_swaps[:writer] + state.shared.delayed_swaps[writer + 1 :],
+            )
+            shared, _ = self._swap(state, shared, *late, schedule)
             return state._replace(shared=shared)
         if what != "step":
             state = state._replace(faults=state.faults + 1)
@@ -258,21 +261,21 @@ class Simulator:
                 pointer = state.shared.previous_pointer if what == Fault.STALE.value else state.shared.pointer
                 state = self._with(state, writer, node.after(pointer, ("pointer", pointer)))
             case SwapPointer(expected, new):
-                state = self._swap_step(state, writer, what, (expected, new), way)
+                state = self._swap_step(state, writer, what, (expected, new), schedule)
             case _:
-                state = self._local(state, writer, way)
-        return self._run_unseen(state, writer, way)
+                state = self._local(state, writer, schedule)
+        return self._run_unseen(state, writer, schedule)
 
     def _swap_step(
-        self, state: RaceState, writer: int, what: str, swap: tuple[str | None, str], way: tuple[Step, ...]
+        self, state: RaceState, writer: int, what: str, swap: tuple[str | None, str], schedule: tuple[Step, ...]
     ) -> RaceState:
         shared, answer = state.shared, Swap.UNKNOWN
         if what == Fault.LATE.value:
-            shared = evolve(shared, late=(*shared.late, (writer, *swap)))
+            shared = evolve(shared, delayed_swaps=(*shared.delayed_swaps, (writer, *swap)))
         elif what != Fault.LOST_REQUEST.value:
-            shared, answer = self._swap(state, shared, writer, *swap, way)
+            shared, answer = self._swap(state, shared, writer, *swap, schedule)
             if what == Fault.DUPLICATE.value:
-                shared, answer = self._swap(state, shared, writer, *swap, way)
+                shared, answer = self._swap(state, shared, writer, *swap, schedule)
             if what == Fault.LOST_REPLY.value:
                 answer = Swap.UNKNOWN
         node = state.nodes[writer]
@@ -280,20 +283,26 @@ class Simulator:
         return self._with(state._replace(shared=shared), writer, node.after(answer))
 
     def _swap(
-        self, state: RaceState, shared: SharedState, writer: int, expected: str | None, new: str, way: tuple[Step, ...]
+        self,
+        state: RaceState,
+        shared: SharedState,
+        writer: int,
+        expected: str | None,
+        new: str,
+        schedule: tuple[Step, ...],
     ) -> tuple[SharedState, Swap]:
         before = shared
         shared, answer = shared.swap(writer, expected, new)
         if answer is Swap.DONE:
-            self._check_swap(before, shared, writer, way)
+            self._check_swap(before, shared, writer, schedule)
         return shared, answer
 
-    def _run_unseen(self, state: RaceState, writer: int, way: tuple[Step, ...]) -> RaceState:
+    def _run_unseen(self, state: RaceState, writer: int, schedule: tuple[Step, ...]) -> RaceState:
         while True:
             node = state.nodes[writer]
             if node is None or node.ended or self._is_seen(node.effect):
                 return state
-            state = self._local(state, writer, way)
+            state = self._local(state, writer, schedule)
 
     def _is_seen(self, effect: Effect | None) -> bool:
         match effect:
@@ -303,7 +312,7 @@ class Simulator:
                 return path in self.contested
         return False
 
-    def _local(self, state: RaceState, writer: int, way: tuple[Step, ...]) -> RaceState:
+    def _local(self, state: RaceState, writer: int, schedule: tuple[Step, ...]) -> RaceState:
         node = state.nodes[writer]
         assert node is not None
         shared = state.shared
@@ -316,7 +325,7 @@ class Simulator:
                 return self._with(state, writer, node.after(content, ("content", id(content))))
             case WriteFile(path, content):
                 if path in shared.files:
-                    self._report(f"a file is written twice: {path}", way)
+                    self._report(f"a file is written twice: {path}", schedule)
                 files = {**shared.files, path: content}
                 self._written[path] = content
                 after = self._with(state, writer, node.after(1, ("written",)))
@@ -325,7 +334,7 @@ class Simulator:
                 self._deleted.setdefault(path, set()).add(writer)
                 files = {name: content for name, content in shared.files.items() if name != path}
                 shared = evolve(shared, files=files)
-                self._check_files(shared, way)
+                self._check_files(shared, schedule)
                 return self._with(state, writer, node.after(None, ("done",)))._replace(shared=shared)
             case Wait():
                 return self._with(state, writer, node.after(None, ("done",)))
@@ -339,14 +348,14 @@ class Simulator:
 
     # Checking
 
-    def _report(self, problem: str, way: tuple[Step, ...]) -> None:
-        self._found.append(RaceProblem(problem, self.trace(way), way))
+    def _report(self, problem: str, schedule: tuple[Step, ...]) -> None:
+        self._found.append(RaceProblem(problem, self.trace(schedule), schedule))
 
-    def _check_swap(self, before: SharedState, after: SharedState, writer: int, way: tuple[Step, ...]) -> None:
+    def _check_swap(self, before: SharedState, after: SharedState, writer: int, schedule: tuple[Step, ...]) -> None:
         new = after.files.get(after.history[-1].location)
         old = before.files.get(before.pointer or "")
         if new is None:
-            self._report(f"missing file: {after.history[-1].location}, which is the table's metadata", way)
+            self._report(f"missing file: {after.history[-1].location}, which is the table's metadata", schedule)
             return
         if old is None:
             return
@@ -365,29 +374,29 @@ class Simulator:
             )
             self._checked[key] = tuple(check(transition, self.observed, self.rows, self.written))
         for problem in self._checked[key]:
-            self._report(problem, way)
-        self._check_files(after, way)
+            self._report(problem, schedule)
+        self._check_files(after, schedule)
 
-    def _check_files(self, shared: SharedState, way: tuple[Step, ...]) -> None:
+    def _check_files(self, shared: SharedState, schedule: tuple[Step, ...]) -> None:
         metadata = shared.files.get(shared.pointer or "")
         if not isinstance(metadata, TableMetadata):
-            self._report(f"missing file: {shared.pointer}, which is the table's metadata", way)
+            self._report(f"missing file: {shared.pointer}, which is the table's metadata", schedule)
             return
         for problem in missing_files(metadata, shared.files, self.observed):
-            self._report(problem, way)
+            self._report(problem, schedule)
 
-    def _check_end(self, state: RaceState, way: tuple[Step, ...]) -> None:
+    def _check_end(self, state: RaceState, schedule: tuple[Step, ...]) -> None:
         """Check that each writer learned the true outcome of its commit."""
         swaps = [placed.writer for placed in state.shared.history]
         for writer, node in enumerate(state.nodes):
             times = swaps.count(writer)
             if times > 1:
-                self._report(f"applied twice: the change of writer {writer}", way)
+                self._report(f"applied twice: the change of writer {writer}", schedule)
             if node is None:
                 continue
             name = self.planned[writer].name
             if isinstance(self.planned[writer].change, Read):
-                self._check_reader(state.shared, node, way)
+                self._check_reader(state.shared, node, schedule)
                 continue
             others = [other for other in swaps if other not in (-1, writer)]
             replaced = any(isinstance(self.planned[other].change, ReplaceTable) for other in others)
@@ -395,48 +404,52 @@ class Simulator:
             match node.error:
                 case None:
                     if times == 0:
-                        self._report(f"lost update: {name} of writer {writer} was acknowledged but is missing", way)
+                        self._report(
+                            f"lost update: {name} of writer {writer} was acknowledged but is missing", schedule
+                        )
                 case CommitConflict() | CommitFailed():
                     if times:
-                        self._report(f"false alarm: {name} of writer {writer} exists but was reported as failed", way)
-                    if planned.never or (replaced and isinstance(node.error, CommitConflict)):
+                        self._report(
+                            f"false alarm: {name} of writer {writer} exists but was reported as failed", schedule
+                        )
+                    if planned.always_refused or (replaced and isinstance(node.error, CommitConflict)):
                         continue
                     if isinstance(node.error, CommitConflict) and (not planned.may_conflict or not others):
-                        self._report(f"needless conflict: {name} of writer {writer}: {node.error}", way)
+                        self._report(f"needless conflict: {name} of writer {writer}: {node.error}", schedule)
                     if isinstance(node.error, CommitFailed) and not self._may_give_up(state, writer, replaced=replaced):
-                        self._report(f"gave up: {name} of writer {writer}: {node.error}", way)
+                        self._report(f"gave up: {name} of writer {writer}: {node.error}", schedule)
                 case CommitStateUnknown():
                     if not self._may_give_up(state, writer, replaced=replaced):
-                        self._report(f"gave up: {name} of writer {writer}: {node.error}", way)
-                case SpecError() if not planned.never:
-                    self._report(f"refused: {name} of writer {writer}: {node.error}", way)
+                        self._report(f"gave up: {name} of writer {writer}: {node.error}", schedule)
+                case SpecError() if not planned.always_refused:
+                    self._report(f"refused: {name} of writer {writer}: {node.error}", schedule)
                 case SpecError():
                     continue
                 case _:
-                    self._report(f"a bug: {name} of writer {writer}: {node.error!r}", way)
+                    self._report(f"a bug: {name} of writer {writer}: {node.error!r}", schedule)
 
     def _may_give_up(self, state: RaceState, writer: int, *, replaced: bool) -> bool:
         """Return whether a writer need not learn the result of its swap, as another table has replaced its table."""
         return bool(state.faults) or replaced or isinstance(self.planned[writer].change, ReplaceTable)
 
-    def _check_reader(self, shared: SharedState, node: WriterNode, way: tuple[Step, ...]) -> None:
+    def _check_reader(self, shared: SharedState, node: WriterNode, schedule: tuple[Step, ...]) -> None:
         """Check that a reader sees a complete snapshot of its loaded table, and fails only if it has expired."""
         if node.error is not None:
             metadata = shared.files[shared.pointer or ""]
             kept = {snapshot.snapshot_id for snapshot in metadata.snapshots}
             loaded = next((one for one in node.answers if isinstance(one, TableMetadata)), None)
             if loaded is None or loaded.current_snapshot_id in kept or not isinstance(node.error, SpecError):
-                self._report(f"a reader failed on a snapshot that is kept: {node.error}", way)
+                self._report(f"a reader failed on a snapshot that is kept: {node.error}", schedule)
             return
         seen: ObservedHead = node.result
         files = {**shared.files, **self._written}
         if seen.snapshot_id is None:
             if files[seen.location].current_snapshot_id is not None:
-                self._report("a reader saw no snapshot of a table that has one", way)
+                self._report("a reader saw no snapshot of a table that has one", schedule)
             return
         snapshot = files[seen.location].snapshot_by_id(seen.snapshot_id)
         if seen.live != self.observed.snapshot(snapshot, files).live.keys():
-            self._report(f"a reader saw only part of snapshot {seen.snapshot_id}", way)
+            self._report(f"a reader saw only part of snapshot {seen.snapshot_id}", schedule)
 
     @staticmethod
     def outcome(state: RaceState) -> tuple[str, ...]:
@@ -448,22 +461,22 @@ class Simulator:
 
     # Traces
 
-    def trace(self, way: Sequence[Step]) -> tuple[str, ...]:
+    def trace(self, schedule: Sequence[Step]) -> tuple[str, ...]:
         """Describe a schedule step by step."""
         state = None
         lines = []
         known, self._found = self._found, []
         try:
             state = self._begin()
-            for number, (writer, what) in enumerate(way):
+            for number, (writer, what) in enumerate(schedule):
                 if what == "arrives":
-                    lines.append(f"a swap of writer {state.shared.late[writer][0]} arrives late")
+                    lines.append(f"a swap of writer {state.shared.delayed_swaps[writer][0]} arrives late")
                 else:
                     node = state.nodes[writer]
                     effect = "?" if node is None else describe_step(node.effect)
                     name = self.planned[writer].name
                     lines.append(f"writer {writer} ({name}) {effect}" + ("" if what == "step" else f": {what}"))
-                if number < len(way) - 1:
+                if number < len(schedule) - 1:
                     state = self.take(state, (writer, what), ())
         finally:
             self._found = known
@@ -477,12 +490,12 @@ class Simulator:
         """
         self._found, self._most_found = [], sys.maxsize
         state = self._begin()
-        way: tuple[Step, ...] = ()
+        done: tuple[Step, ...] = ()
         for number, step in enumerate(schedule, 1):
             if not self.is_possible(state, step):
                 raise ValueError(f"the step {number} of the schedule, {step[0]}:{step[1]}, is not possible there")
-            state = self.take(state, step, way)
-            way = (*way, step)
+            state = self.take(state, step, done)
+            done = (*done, step)
         if not any(True for _ in self.choices(state._replace(faults=self.max_faults))):
-            self._check_end(state, way)
+            self._check_end(state, done)
         return state, tuple(found.problem for found in self._found)

@@ -62,7 +62,7 @@ class SharedState:
     files: Mapping[str, Any]
     """The contents of files by path; None for data files, which are never read."""
 
-    late: tuple[tuple[int, str | None, str], ...] = ()
+    delayed_swaps: tuple[tuple[int, str | None, str], ...] = ()
     """Delayed swaps: writer, expected and new location."""
 
     @property

@@ -56,12 +56,12 @@ def _two_snapshots(
 
     With ``deletes_own``, the commit that adds f3 also deletes rows of it.
     """
-    deletes = {1: (), 2: (place.position_deletes("p2", "f2"),), 3: (place.vector("v2", "f2"),)}[version]
-    own = {1: (), 2: (other.position_deletes("p3", "f3"),), 3: (other.vector("v3", "f3"),)}[version]
-    second = [other.data("f3"), *deletes, *(own if deletes_own else ())]
+    deletes = {1: (), 2: (place.position_deletes("p2", "f2"),), 3: (place.deletion_vector("v2", "f2"),)}[version]
+    own = {1: (), 2: (other.position_deletes("p3", "f3"),), 3: (other.deletion_vector("v3", "f3"),)}[version]
+    second = [other.data_file("f3"), *deletes, *(own if deletes_own else ())]
     return (
         CreateTable(metadata),
-        fast_append([place.data("f1"), place.data("f2")]),
+        fast_append([place.data_file("f1"), place.data_file("f2")]),
         row_delta(second) if version > 1 else fast_append(second),
         SetReference("audit", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
     )
@@ -92,7 +92,7 @@ PARTITIONED = TableFixture(
     name="partitioned",
     about="one partition spec, two snapshots, a branch, deletes",
     make=lambda version: _two_snapshots(version, with_specs(version, [PartitionSpec(0, (BY_PART,))]), IN_A, IN_B),
-    where=_is("part", "a"),
+    place_filter=_is("part", "a"),
     operations=(
         "append",
         "fast-append",
@@ -125,8 +125,8 @@ UNPARTITIONED = TableFixture(
     make=lambda version: _two_snapshots(version, with_specs(version, [PartitionSpec(0)]), HERE, HERE, deletes_own=True),
     place=HERE,
     other=HERE,
-    everywhere=HERE,
-    where=TRUE,
+    unpartitioned_spec=HERE,
+    place_filter=TRUE,
     operations=(*ROW_OPERATIONS, "delete-where", "spec"),
 )
 
@@ -142,7 +142,7 @@ VOID = TableFixture(
     ),
     place=VOIDED,
     other=VOIDED,
-    everywhere=VOIDED,
+    unpartitioned_spec=VOIDED,
     operations=ROW_OPERATIONS,
 )
 
@@ -160,15 +160,15 @@ SEVERAL_SPECS = TableFixture(
         *_two_snapshots(version, with_specs(version, SPECS), IN_A, FixturePartition(1, {})),
         fast_append(
             [
-                BUCKETED.data("f4"),
-                FixturePartition(3, {1002: "a"}).data("f5"),
-                FixturePartition(2, {1001: 0, 1000: "b"}).data("f6"),
+                BUCKETED.data_file("f4"),
+                FixturePartition(3, {1002: "a"}).data_file("f5"),
+                FixturePartition(2, {1001: 0, 1000: "b"}).data_file("f6"),
             ]
         ),
     ),
     other=FixturePartition(1, {}),
     new=BUCKETED,
-    everywhere=FixturePartition(1, {}),
+    unpartitioned_spec=FixturePartition(1, {}),
     operations=(*ROW_OPERATIONS, "global-equality-delete", "append-everywhere", "rewrite-across", "spec", "schema"),
 )
 
@@ -179,7 +179,7 @@ NULL_PARTITION = TableFixture(
     make=lambda version: _two_snapshots(version, with_specs(version, [PartitionSpec(0, (BY_PART,))]), IN_NULL, IN_A),
     place=IN_NULL,
     other=IN_A,
-    where=Test(Operation.IS_NULL, NamedReference("part")),
+    place_filter=Test(Operation.IS_NULL, NamedReference("part")),
     operations=(*ROW_OPERATIONS, "delete-where", "overwrite-serializable"),
 )
 
@@ -196,7 +196,7 @@ NAN_PARTITION = TableFixture(
     ),
     place=IN_NAN,
     other=IN_ONE,
-    where=Test(Operation.IS_NAN, NamedReference("score")),
+    place_filter=Test(Operation.IS_NAN, NamedReference("score")),
     operations=(*ROW_OPERATIONS, "delete-where", "overwrite-serializable"),
 )
 
@@ -219,7 +219,7 @@ DROPPED_SOURCE = TableFixture(
     place=AT_TEN,
     other=IN_ONE,
     new=FixturePartition(1, {}),
-    everywhere=FixturePartition(1, {}),
+    unpartitioned_spec=FixturePartition(1, {}),
     operations=(
         "append",
         "overwrite",
@@ -269,12 +269,12 @@ def _upgraded(version: int) -> tuple[Change, ...]:
     """Return a table with files of every format version up to its own."""
     made: tuple[Change, ...] = (
         CreateTable(with_specs(1, [PartitionSpec(0, (BY_PART,))])),
-        fast_append([IN_A.data("f1"), IN_A.data("f2")]),
-        fast_append([IN_B.data("f3")]),
+        fast_append([IN_A.data_file("f1"), IN_A.data_file("f2")]),
+        fast_append([IN_B.data_file("f3")]),
         SetReference("audit", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
     )
     if version > 1:
-        made += (Upgrade(FormatVersion.V2), row_delta([IN_A.data("f4"), IN_A.position_deletes("p2", "f2")]))
+        made += (Upgrade(FormatVersion.V2), row_delta([IN_A.data_file("f4"), IN_A.position_deletes("p2", "f2")]))
     if version > 2:
         made += (Upgrade(FormatVersion.V3),)
     return made
@@ -305,7 +305,7 @@ OLD_LISTS = TableFixture(
     about="a table of v1, upgraded or not, whose manifest lists have no counts",
     make=_upgraded,
     rewritten_by=without_counts,
-    where=_is("part", "a"),
+    place_filter=_is("part", "a"),
     operations=(*UPGRADED_OPERATIONS, "delete-where"),
 )
 
@@ -335,7 +335,7 @@ REFERENCES = TableFixture(
         SetReference("dev", SnapshotRef(snapshot_id=SECOND, type=RefType.BRANCH, min_snapshots_to_keep=1)),
         SetReference("v1", SnapshotRef(snapshot_id=FIRST, type=RefType.TAG)),
         SetReference("v2", SnapshotRef(snapshot_id=SECOND, type=RefType.TAG)),
-        fast_append([IN_B.data("f4")], branch="dev"),
+        fast_append([IN_B.data_file("f4")], branch="dev"),
     ),
     operations=(
         "append",

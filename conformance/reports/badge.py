@@ -15,7 +15,11 @@ def render(run: Run, _vectors: Path | None = None) -> str:
     """Render the document: how many results of the run passed and failed."""
     counts = Counter(result.status for result in run.results)
     failed = sum(counts[status] for status in BAD)
-    part = f" ({run.answered:,} of {run.offered:,} answered)" if run.answered < run.offered else ""
+    part = (
+        f" ({run.answered_count:,} of {run.possible_count:,} answered)"
+        if run.answered_count < run.possible_count
+        else ""
+    )
     parts = [f"{counts['passed']} passed{part}"]
     kinds = run.known_kinds()
     deviations = kinds.pop("deviation", 0)

@@ -10,7 +10,7 @@ from typing import TextIO
 from conformance.core.colours import Paint, add_colour, plain
 from conformance.core.counts import plural
 from conformance.core.terminal_sanitizer import escape_for_file, one_line
-from conformance.interop.cells import Cell, MadeTable, Matrix, TableOutcome
+from conformance.interop.cells import Cell, Matrix, ProducedTable, TableOutcome
 from conformance.interop.summary import (
     OutcomeCounts,
     by_feature,
@@ -56,7 +56,7 @@ def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
         yield ""
         yield from _table(title, counted, paint)
     yield "   ".join(f"{paint(sign, colour)} {name}" for name, (sign, colour) in SIGNS.items())
-    tables: dict[tuple[str, ...], list[MadeTable]] = defaultdict(list)
+    tables: dict[tuple[str, ...], list[ProducedTable]] = defaultdict(list)
     for table in matrix.new_tables:
         tables[table.producer, table.outcome.value, table.reason].append(table)
     for like in tables.values():
@@ -125,7 +125,7 @@ def cell_evidence(cell: Cell, paint: Paint = plain) -> Iterator[str]:
     yield f"    reproduce    {reproduce(cell)}"
 
 
-def table_evidence(table: MadeTable, paint: Paint = plain) -> Iterator[str]:
+def table_evidence(table: ProducedTable, paint: Paint = plain) -> Iterator[str]:
     """Return the details of a table with a fault."""
     yield f"{paint('✖', '31')} {paint(table.name, '1')} · {table.producer} · {table.outcome.value}"
     yield f"    about        {table.about}"

@@ -34,7 +34,7 @@ def render(
         if one.outcome == "done":
             operations.setdefault(one.operation, Counter())[one.engine] += 1
     entries = {one.id: one for one in known}
-    failed = found.counterexamples or found.gone
+    failed = found.counterexamples or found.unusable
     return render_page(
         "relay_page.html.j2",
         verdict=("bad" if failed else "good", plural(len(found.counterexamples), "unknown failure")),

@@ -87,7 +87,7 @@ def execute(plan: RunPlan, header: dict[str, object], writer: ResultsWriter, pro
         ToolError: golden tables cannot be copied, expectations contradict each other, or this tool miscounted the
             results, which are then marked as incomplete.
     """
-    run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
+    run = Run(header, cases={vector.id: Case.from_vector(vector) for vector in plan.vectors})
     writer.header(header, run.cases.values())
     try:
         golden = materialize_for(plan.vectors, tables_folder())
@@ -179,7 +179,7 @@ class _Running:
                     version=started.version,
                     language=started.language,
                 )
-                expected = plan.expectations.of(target.name, started)
+                expected = plan.expectations.for_adapter(target.name, started)
                 for done, (vector, answer) in enumerate(answers(adapter, started, vectors, self.golden), 1):
                     self._go_on()
                     verdict = judge_answer(vector, answer)
@@ -208,7 +208,7 @@ class _Running:
             self.run.adapters.append(evolve(found, unmet=tuple(unmet), seconds=_since(began)))
             self.writer.adapter(self.run.adapters[-1])
             raise
-        account(plan.vectors, results)
+        check_each_has_one_outcome(plan.vectors, results)
         return evolve(found, breach=breach, unmet=tuple(unmet), seconds=_since(began))
 
     def _second_reader(self, opened: ExitStack) -> tuple[Adapter, StartAnswer] | None:
@@ -287,7 +287,7 @@ def difference_json(difference: Difference) -> dict[str, object]:
     return {"path": difference.path, **{side: value for side, value in sides.items() if value is not ABSENT}}
 
 
-def account(vectors: Sequence[Vector], results: Sequence[Result]) -> None:
+def check_each_has_one_outcome(vectors: Sequence[Vector], results: Sequence[Result]) -> None:
     """Check that each vector has exactly one outcome.
 
     Raises:

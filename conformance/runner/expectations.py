@@ -133,7 +133,7 @@ class Deviation:
         """Return whether an adapter that ran is this engine, in one of the versions."""
         return self.engine in _names(adapter, started) and (not self.versions or started.version in self.versions)
 
-    def is_borrowed_by(self, adapter: str) -> bool:
+    def is_shared_with(self, adapter: str) -> bool:
         """Return whether another adapter of the tool uses the same implementation."""
         plain = adapter.partition("@")[0]
         return self.engine != plain and any(engine.name == plain for engine in catalog().engines)
@@ -153,7 +153,7 @@ class Deviation:
 
 
 def _same_answer(vector: Vector, stated: Any, got: Any) -> bool:
-    if vector.operation.answer_complaint(stated) or vector.operation.answer_complaint(got):
+    if vector.operation.answer_violation(stated) or vector.operation.answer_violation(got):
         return comparison.same_json(stated, got)
     try:
         return not vector.operation.compare(vector.args, stated, got)
@@ -168,7 +168,7 @@ class Expectations:
     deviations: tuple[Deviation, ...] = ()
     file: str = ""
 
-    def of(self, adapter: str, started: StartAnswer) -> ExpectedDeviations:
+    def for_adapter(self, adapter: str, started: StartAnswer) -> ExpectedDeviations:
         """Return the deviations that are expected of one adapter.
 
         Raises:
@@ -180,7 +180,7 @@ class Expectations:
                 for id_ in deviation.vectors:
                     if by_id.setdefault(id_, deviation) is not deviation:
                         raise UsageError(f"{self.file}: two deviations of {started} are about the vector {id_}")
-        borrowed = {id_ for id_, deviation in by_id.items() if deviation.is_borrowed_by(adapter)}
+        borrowed = {id_ for id_, deviation in by_id.items() if deviation.is_shared_with(adapter)}
         return ExpectedDeviations(by_id, frozenset(borrowed), frozenset(started.format_versions))
 
     def check_engines(self, ran: Iterable[tuple[str, StartAnswer]], known: Collection[str]) -> None:
@@ -211,7 +211,7 @@ class ExpectedDeviations:
     """The expected deviations of one adapter, by vector id."""
 
     by_id: dict[str, Deviation]
-    borrowed: frozenset[str] = frozenset()
+    shared_vectors: frozenset[str] = frozenset()
     """Vectors whose deviation is listed under another adapter of the same implementation."""
 
     format_versions: frozenset[int] = frozenset()
@@ -228,7 +228,9 @@ class ExpectedDeviations:
                 return outcome.value, None, None
             case Outcome.PASSED:
                 return "unexpected-pass", deviation, f"{vector.id}: known deviation now passes; remove it"
-            case Outcome.UNSUPPORTED if vector.id in self.borrowed or self._is_of_another_release(vector, deviation):
+            case Outcome.UNSUPPORTED if vector.id in self.shared_vectors or self._is_of_another_release(
+                vector, deviation
+            ):
                 return outcome.value, None, None
             case Outcome.UNSUPPORTED:
                 return outcome.value, None, f"{vector.id}: known deviation is now unsupported; remove it"

@@ -165,7 +165,7 @@ class _Held:
         asked = []
         for one, who in self.ran:
             result = self.results.get((one.name, id_)) if deviation.applies_to(one.name, who) else None
-            unreached = result and result.outcome is Outcome.UNSUPPORTED and deviation.is_borrowed_by(one.name)
+            unreached = result and result.outcome is Outcome.UNSUPPORTED and deviation.is_shared_with(one.name)
             if result is not None and not unreached:
                 asked.append(result)
         return not asked or any(result.status == "known" for result in asked)

@@ -66,7 +66,7 @@ def judge_answer(vector: Vector, answer: Answer) -> Verdict:
         case Unsupported(message):
             return Verdict(Outcome.UNSUPPORTED, {"unsupported": message}, message)
     got = answer_json(answer)
-    wrong = vector.operation.answer_complaint(answer.value) if isinstance(answer, Ok) else None
+    wrong = vector.operation.answer_violation(answer.value) if isinstance(answer, Ok) else None
     if wrong is not None:
         reason = f"the answer does not have the form of {vector.operation.name}: {wrong}"
         return Verdict(Outcome.FAILED, got, reason)

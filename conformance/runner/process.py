@@ -59,7 +59,7 @@ class AdapterLimits:
     max_in_flight: int = 64
     """The maximum number of requests in flight."""
 
-    crashes_in_a_row: int = 10
+    max_consecutive_crashes: int = 10
     """After this many crashes without an answer in between, the other requests are not sent."""
 
     starts: int = 3
@@ -177,7 +177,7 @@ class Process:
 
     def _restart(self, crashes: int, last: Crashed) -> Crashed | None:
         """Start the process again after a crash; if that fails, return the answer to all requests that are left."""
-        if crashes >= self._limits.crashes_in_a_row:
+        if crashes >= self._limits.max_consecutive_crashes:
             return Crashed(f"not asked: {crashes} crashes in a row, the last: {last.reason}", last.stderr)
         for attempt in range(1, self._limits.starts + 1):
             try:

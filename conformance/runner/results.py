@@ -57,7 +57,7 @@ class Case:
     contradiction: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, vector: Vector) -> Case:
+    def from_vector(cls, vector: Vector) -> Case:
         return cls(
             id=vector.id,
             suite=vector.suite,
@@ -191,12 +191,12 @@ class Run:
         return ", ".join(f"{known} ({kinds})" if part == known else part for part in parts) or "no results"
 
     @property
-    def answered(self) -> int:
+    def answered_count(self) -> int:
         """The number of results that are not ``unsupported``."""
         return sum(result.outcome is not Outcome.UNSUPPORTED for result in self.results)
 
     @property
-    def offered(self) -> int:
+    def possible_count(self) -> int:
         """The number of results if every implementation ran every vector of the folder."""
         vectors: int = self.header.get("vectors", {}).get("on_disk", 0)
         return max(vectors, len(self.cases)) * len(self.adapters)
@@ -212,10 +212,10 @@ class Run:
         if self.exit_status == ExitStatus.FAILURES or (self.exit_status is None and self.failures):
             return "not conformant"
         known = any(result.status == "known" for result in self.results)
-        if self.answered == self.offered:
+        if self.answered_count == self.possible_count:
             return "conformant except for known deviations" if known else "conformant"
         deviations = "new deviations" if known else "deviations"
-        return f"no {deviations} in {self.answered:,} answered of {self.offered:,} cases"
+        return f"no {deviations} in {self.answered_count:,} answered of {self.possible_count:,} cases"
 
     def known_kinds(self, adapter: str | None = None) -> dict[str, int]:
         """Return the number of known results of an adapter, or of all, by kind; kinds without results are left out."""

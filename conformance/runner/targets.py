@@ -57,7 +57,7 @@ def target(name: str, limits: AdapterLimits, trace: Trace | None = None) -> Targ
 
 def in_process_modules() -> dict[str, str]:
     """Return the modules of the engines that run in this process, by name."""
-    return {engine.name: engine.module for engine in engine_catalog.catalog().every if engine.module}
+    return {engine.name: engine.module for engine in engine_catalog.catalog().all_versions if engine.module}
 
 
 def all_engines(limits: AdapterLimits, *, latest: bool = False) -> list[Target]:

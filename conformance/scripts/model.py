@@ -115,7 +115,7 @@ class ModelTable:
     begins_at: Mapping[str, int] = field(factory=dict)
     """The place of main at which each branch begins: main can be fast-forwarded to it from there."""
 
-    cut: frozenset[str] = frozenset()
+    expired_history: frozenset[str] = frozenset()
     """Branches whose earlier snapshots may be expired, so that nothing may show where they begin."""
 
     identities: int = 0
@@ -473,7 +473,7 @@ class ModelTable:
             raise ScriptError(f"there is no branch {to!r}")
         if self.begins_at.get(to) != self.place:
             raise ScriptError(f"main is not where the branch {to!r} begins")
-        if to in self.cut:
+        if to in self.expired_history:
             self.left_open = ("REF001", f"snapshots between main and the head of {to!r} may be expired")
         self.branches = {**self.branches, MAIN: self.branches[to]}
         if to in self.open_branches:
@@ -489,7 +489,7 @@ class ModelTable:
 
     def _expire(self, _: Json) -> None:
         self.kept_since = self.index
-        self.cut = frozenset(self.branches)
+        self.expired_history = frozenset(self.branches)
 
 
 def check_script(script: Json) -> None:

@@ -23,7 +23,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.operations.protocol import Ok, Refused
 from conformance.operations.registry import OPERATIONS, ProtocolOperation
 from conformance.operations.schemas import vectors_schema
-from conformance.vectors.golden_places import location_complaint, named_location
+from conformance.vectors.golden_places import location_violation, named_location
 
 with lazy_imports():
     from spec_ref import requirements
@@ -132,7 +132,7 @@ def _load_file(path: Path, golden: str, mention: str = "") -> Iterator[Vector]:
             continue
         vector = _vector(path, content, operation, row)
         location = vector.args.get("table")
-        complaint = location_complaint(location, golden) if isinstance(location, str) else None
+        complaint = location_violation(location, golden) if isinstance(location, str) else None
         if complaint is not None:
             where = f"/vectors/{index}/args/table"
             raise UsageError(f"{path}: broken vector file: {where}: {complaint} (vector {vector.id})")

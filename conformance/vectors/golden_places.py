@@ -48,7 +48,7 @@ def absolute_location(folder: Path) -> str:
     return text
 
 
-def location_complaint(location: str, named: str) -> str | None:
+def location_violation(location: str, named: str) -> str | None:
     """Describe why a vector must not use the table at a location; None if it may. Only golden tables are read.
 
     Args:

@@ -162,14 +162,14 @@ def golden_location(place: Path) -> LocationMapping:
     return LocationMapping() if place == PLACE else LocationMapping(Paths(PLACE.as_posix(), absolute_location(place)))
 
 
-def materialize(wanted: Iterable[str] | None = None, source: Path | None = None, place: Path = PLACE) -> None:
+def materialize(names: Iterable[str] | None = None, source: Path | None = None, place: Path = PLACE) -> None:
     """Copy golden tables to a folder, and rewrite the locations inside.
 
     A table that is already there with exactly its files is kept, any other is replaced completely. Several processes
     may do this at the same time.
 
     Args:
-        wanted: the names of tables; all by default.
+        names: the names of tables; all by default.
         source: a folder of vectors; by default, the one that comes with the tool.
         place: the target folder; with the default, locations stay unchanged.
 
@@ -177,7 +177,7 @@ def materialize(wanted: Iterable[str] | None = None, source: Path | None = None,
         UsageError: a table does not exist, a file differs from the index, or a different user owns the folder.
     """
     folder = source or shipped()
-    tables = list(dict.fromkeys(table_names(folder) if wanted is None else wanted))
+    tables = list(dict.fromkeys(table_names(folder) if names is None else names))
     indexes = {name: index(name, folder) for name in tables}
     if place == PLACE:
         _own(place.parent)

@@ -15,7 +15,7 @@ import pytest
 from attrs import evolve, frozen
 
 from conformance.cli import main, make_app
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
+from conformance.interop.cells import Cell, Matrix, Participant, ProducedTable, TableOutcome
 from conformance.interop.results import write
 from conformance.reports import difference, sarif_run
 from conformance.runner.results import read
@@ -367,7 +367,7 @@ def test_the_html_report_takes_a_matrix(
     header = {"matrix": 1, "tool": "0", "started": "2026-01-01", "command": []}
     matrix = Matrix(header, complete=True, exit_status=0)
     matrix.participants += [Participant("writer", writes=True), Participant("reader", reads=True)]
-    matrix.tables.append(MadeTable("writer", "plain", ("appends",), 2, "parquet"))
+    matrix.tables.append(ProducedTable("writer", "plain", ("appends",), 2, "parquet"))
     matrix.cells.append(Cell("writer", "reader", "plain", TableOutcome.PASSED))
     write(matrix, place / "matrix.jsonl")
     assert main(["report", "good.jsonl", "--matrix", "matrix.jsonl", "--format", "html"]) == 0

@@ -17,7 +17,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome
+from conformance.interop.cells import Cell, Matrix, Participant, ProducedTable, TableOutcome
 from conformance.reports import html, matrix_page
 from conformance.runner.judge import Outcome
 from conformance.runner.results import AdapterRun, Case, Result, Run
@@ -43,7 +43,7 @@ def tables() -> Matrix:
     """Build a matrix of one producer with two tables, one of which a consumer reads wrongly."""
     matrix = Matrix({"started": "2026-01-01", "tool": "0"}, complete=True, exit_status=1)
     matrix.participants += [Participant("writer", writes=True), Participant("reader", reads=True)]
-    matrix.tables += [MadeTable("writer", name, ("appends",), 2, "parquet") for name in ("plain", "deletes")]
+    matrix.tables += [ProducedTable("writer", name, ("appends",), 2, "parquet") for name in ("plain", "deletes")]
     matrix.cells += [
         Cell("writer", "reader", "plain", TableOutcome.PASSED),
         Cell("writer", "reader", "deletes", TableOutcome.FAILED, reason="a row too many"),

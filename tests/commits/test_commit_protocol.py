@@ -12,12 +12,12 @@ from conformance.operations.commits.fixtures import (
     BY_PART,
     LOCATION,
     SCHEMA,
-    data,
+    data_file,
     data_path,
+    deletion_vector,
     empty_table,
     equality_deletes,
     position_deletes,
-    vector,
 )
 from conformance.operations.commits.reference import MemoryRunner, MemoryStore
 from spec_ref.commits import Base, CommitConflict, CommitResult, CommitStateUnknown, changes, load
@@ -133,31 +133,31 @@ def refused(code: str, commit: Callable[[], Any]) -> CommitConflict:
 @pytest.mark.parametrize(
     ("change", "operation"),
     [
-        (append([data("n")]), "append"),
-        (fast_append([data("n")]), "append"),
-        (overwrite([data("n")], [data_path("a")]), "overwrite"),
+        (append([data_file("n")]), "append"),
+        (fast_append([data_file("n")]), "append"),
+        (overwrite([data_file("n")], [data_path("a")]), "overwrite"),
         (overwrite([], [data_path("a")]), "delete"),
         (delete_files([data_path("a")]), "delete"),
         (delete_where(equal("part", "a")), "delete"),
         (row_delta([equality_deletes("d")]), "delete"),
-        (row_delta([data("n"), equality_deletes("d")]), "overwrite"),
-        (row_delta([data("n")]), "append"),
-        (rewrite([data("n")], [data_path("a")]), "replace"),
+        (row_delta([data_file("n"), equality_deletes("d")]), "overwrite"),
+        (row_delta([data_file("n")]), "append"),
+        (rewrite([data_file("n")], [data_path("a")]), "replace"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_snapshot_says_what_it_did(change: Change, operation: str) -> None:
     table = Table()
-    table.commit(fast_append([data("a")]))
+    table.commit(fast_append([data_file("a")]))
     table.commit(change)
     assert table.summary["operation"] == operation
 
 
 def test_totals_go_on_from_the_parent() -> None:
     table = Table()
-    table.commit(fast_append([data("a", rows=10), data("b", "b", rows=5)]))
+    table.commit(fast_append([data_file("a", rows=10), data_file("b", "b", rows=5)]))
     table.commit(row_delta([equality_deletes("d", rows=3), position_deletes("p", "a", rows=2)]))
-    table.commit(overwrite([data("c", rows=7)], [data_path("a")]))
+    table.commit(overwrite([data_file("c", rows=7)], [data_path("a")]))
     assert {key: value for key, value in table.summary.items() if key.startswith("total")} == {
         "total-data-files": "2",
         "total-delete-files": "2",
@@ -172,12 +172,12 @@ def test_totals_go_on_from_the_parent() -> None:
 
 def test_totals_are_left_out_where_the_parent_does_not_report_them() -> None:
     table = Table()
-    done = table.commit(fast_append([data("a")]))
+    done = table.commit(fast_append([data_file("a")]))
     metadata = done.metadata
     (snapshot,) = metadata.snapshots
     bare = evolve(metadata, snapshots=(evolve(snapshot, summary={"operation": "append"}),))
     table.store.files[table.base.location] = bare
-    table.commit(fast_append([data("b")]))
+    table.commit(fast_append([data_file("b")]))
     assert not [key for key in table.summary if key.startswith("total")]
     assert table.summary["added-records"] == "10"
 
@@ -185,8 +185,8 @@ def test_totals_are_left_out_where_the_parent_does_not_report_them() -> None:
 def test_v1_has_no_sequence_numbers_and_v2_counts_each_snapshot() -> None:
     for version, numbers in ((1, [0, 0]), (2, [1, 2])):
         table = Table(version)
-        table.commit(fast_append([data("a")]))
-        table.commit(fast_append([data("b")]))
+        table.commit(fast_append([data_file("a")]))
+        table.commit(fast_append([data_file("b")]))
         table.commit(SetProperties({"x": "y"}))
         assert [snapshot.sequence_number for snapshot in table.metadata.snapshots] == numbers
         assert table.metadata.last_sequence_number == numbers[-1]
@@ -194,11 +194,11 @@ def test_v1_has_no_sequence_numbers_and_v2_counts_each_snapshot() -> None:
 
 def test_row_ids_are_given_to_data_files_alone_and_on_every_branch() -> None:
     table = Table(3)
-    first = table.commit(fast_append([data("a", rows=10), data("b", rows=5)])).snapshot
+    first = table.commit(fast_append([data_file("a", rows=10), data_file("b", rows=5)])).snapshot
     assert first is not None
     table.commit(SetReference("audit", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH)))
-    table.commit(fast_append([data("c", rows=3)], branch="audit"))
-    table.commit(row_delta([data("d", rows=2), vector("v", "a")]))
+    table.commit(fast_append([data_file("c", rows=3)], branch="audit"))
+    table.commit(row_delta([data_file("d", rows=2), deletion_vector("v", "a")]))
     ids = {name: entry.data_file.first_row_id for name, entry in (table.live("audit") | table.live()).items()}
     assert ids == {"a": 0, "b": 10, "c": 15, "d": 18, "v": None}
     assert table.metadata.next_row_id == 20
@@ -207,11 +207,11 @@ def test_row_ids_are_given_to_data_files_alone_and_on_every_branch() -> None:
 
 def test_the_first_snapshot_after_an_upgrade_gives_row_ids_to_all_files() -> None:
     table = Table(2)
-    table.commit(fast_append([data("a", rows=10)]))
+    table.commit(fast_append([data_file("a", rows=10)]))
     table.commit(Upgrade(V3))
     assert table.metadata.next_row_id == 0
     assert table.live()["a"].data_file.first_row_id is None
-    table.commit(fast_append([data("b", rows=5)]))
+    table.commit(fast_append([data_file("b", rows=5)]))
     ids = {name: entry.data_file.first_row_id for name, entry in table.live().items()}
     assert sorted(ids.values()) == [0, 5] or sorted(ids.values()) == [0, 10]
     assert table.metadata.next_row_id == 15
@@ -219,8 +219,8 @@ def test_the_first_snapshot_after_an_upgrade_gives_row_ids_to_all_files() -> Non
 
 def test_a_removed_file_is_marked_as_deleted_and_the_rest_of_its_manifest_keeps_its_numbers() -> None:
     table = Table(3)
-    table.commit(fast_append([data("a"), data("b")]))
-    table.commit(fast_append([data("c")]))
+    table.commit(fast_append([data_file("a"), data_file("b")]))
+    table.commit(fast_append([data_file("c")]))
     done = table.commit(delete_files([data_path("a")]))
     assert done.snapshot is not None
     by_name = {entry.data_file.file_path[-1]: entry for _, entry in table.entries()}
@@ -231,24 +231,24 @@ def test_a_removed_file_is_marked_as_deleted_and_the_rest_of_its_manifest_keeps_
     assert (by_name["b"].sequence_number, by_name["b"].file_sequence_number) == (1, 1)
     assert by_name["b"].data_file.first_row_id == 10
     assert by_name["c"].status is EntryStatus.ADDED
-    table.commit(fast_append([data("d")]))
+    table.commit(fast_append([data_file("d")]))
     assert "a" not in {entry.data_file.file_path[-1] for _, entry in table.entries()} - {"a"}
 
 
 def test_a_manifest_without_live_files_is_left_out_of_the_next_snapshot() -> None:
     table = Table()
-    table.commit(fast_append([data("a")]))
+    table.commit(fast_append([data_file("a")]))
     table.commit(delete_files([data_path("a")]))
     assert len(table.manifests()) == 1
-    table.commit(fast_append([data("b")]))
+    table.commit(fast_append([data_file("b")]))
     assert len(table.manifests()) == 1
 
 
 def test_rows_of_an_older_number_have_it_written() -> None:
     table = Table()
-    table.commit(fast_append([data("a")]))
+    table.commit(fast_append([data_file("a")]))
     table.commit(row_delta([equality_deletes("d")]))
-    table.commit(rewrite([data("b", sequence_number=1)], [data_path("a")]))
+    table.commit(rewrite([data_file("b", sequence_number=1)], [data_path("a")]))
     entry = table.live()["b"]
     assert (entry.sequence_number, entry.file_sequence_number) == (1, 3)
     assert min(one.min_sequence_number for one in table.manifests() if one.content is ManifestContent.DATA) == 1
@@ -257,7 +257,7 @@ def test_rows_of_an_older_number_have_it_written() -> None:
 def test_files_of_several_specs_and_kinds_have_manifests_of_their_own() -> None:
     table = Table()
     table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "bucket"),)))
-    new = data("n")
+    new = data_file("n")
     partitioned = NewFile(evolve(new.data_file, partition={1000: "a", 1001: 2}, file_path=data_path("m")), 1)
     table.commit(row_delta([new, partitioned, equality_deletes("d")]))
     pairs = {(one.partition_spec_id, one.content) for one in table.manifests()}
@@ -267,7 +267,7 @@ def test_files_of_several_specs_and_kinds_have_manifests_of_their_own() -> None:
 def test_a_file_of_an_unknown_spec_is_refused() -> None:
     table = Table()
     with pytest.raises(SpecError, match="TMD012"):
-        table.commit(fast_append([data("a", spec_id=7)]))
+        table.commit(fast_append([data_file("a", spec_id=7)]))
     assert table.metadata.snapshots == ()
     assert [path for path in table.store.files if path.endswith(".avro")] == []
 
@@ -275,7 +275,7 @@ def test_a_file_of_an_unknown_spec_is_refused() -> None:
 def test_small_manifests_are_merged_where_there_are_many() -> None:
     table = Table(3, {"commit.manifest.min-count-to-merge": "3"})
     for name in "abc":
-        table.commit(append([data(name)]))
+        table.commit(append([data_file(name)]))
     (manifest,) = table.manifests()
     assert (manifest.added_files_count, manifest.existing_files_count) == (1, 2)
     assert {name: entry.sequence_number for name, entry in table.live().items()} == {"a": 1, "b": 2, "c": 3}
@@ -296,14 +296,14 @@ def test_small_manifests_are_merged_where_there_are_many() -> None:
 def test_manifests_are_not_merged_where_the_properties_say_so(properties: dict[str, str]) -> None:
     table = Table(2, properties)
     for name in "abc":
-        table.commit(append([data(name)]))
+        table.commit(append([data_file(name)]))
     assert len(table.manifests()) == 3
 
 
 def test_a_fast_append_merges_nothing() -> None:
     table = Table(2, {"commit.manifest.min-count-to-merge": "2"})
     for name in "abc":
-        table.commit(fast_append([data(name)]))
+        table.commit(fast_append([data_file(name)]))
     assert len(table.manifests()) == 3
 
 
@@ -314,15 +314,15 @@ def test_a_fast_append_merges_nothing() -> None:
     "change",
     [
         delete_files([data_path("a")]),
-        overwrite([data("n")], [data_path("a")]),
-        rewrite([data("n")], [data_path("a")]),
+        overwrite([data_file("n")], [data_path("a")]),
+        rewrite([data_file("n")], [data_path("a")]),
         row_delta([position_deletes("n", "b")], [(data_path("p"), None)]),
     ],
     ids=["delete", "overwrite", "rewrite", "delete files"],
 )
 def test_what_is_removed_has_to_be_there(change: Change) -> None:
     table = Table()
-    table.commit(row_delta([data("a"), data("b"), position_deletes("p", "b")]))
+    table.commit(row_delta([data_file("a"), data_file("b"), position_deletes("p", "b")]))
     table.commit(change)
     again = table.base
     refused("OCC007", lambda: table.commit(change, base=again))
@@ -332,36 +332,36 @@ def test_what_is_removed_has_to_be_there(change: Change) -> None:
 def test_an_append_and_a_delete_by_expression_are_applied_to_any_version() -> None:
     table = Table()
     planned = table.base
-    table.commit(fast_append([data("a"), data("b", "b")]))
+    table.commit(fast_append([data_file("a"), data_file("b", "b")]))
     table.commit(delete_where(equal("part", "a")), base=planned)
-    table.commit(append([data("c")]), base=planned)
+    table.commit(append([data_file("c")]), base=planned)
     assert sorted(table.live()) == ["b", "c"]
 
 
 def test_a_delete_by_expression_takes_files_all_of_whose_rows_match() -> None:
     table = Table()
-    table.commit(fast_append([data("low", ids=(0, 9)), data("high", ids=(10, 19))]))
+    table.commit(fast_append([data_file("low", ids=(0, 9)), data_file("high", ids=(10, 19))]))
     table.commit(delete_where(less("id", 10)))
     assert list(table.live()) == ["high"]
 
 
 def test_a_delete_by_expression_refuses_a_file_of_which_only_some_rows_match() -> None:
     table = Table()
-    table.commit(fast_append([data("low", ids=(0, 9)), data("high", ids=(10, 19))]))
+    table.commit(fast_append([data_file("low", ids=(0, 9)), data_file("high", ids=(10, 19))]))
     error = refused("OCC008", lambda: table.commit(delete_where(less("id", 15))))
     assert data_path("high") in str(error)
 
 
 def test_the_vector_of_a_removed_file_goes_with_it_and_others_stay() -> None:
     table = Table(3)
-    table.commit(row_delta([data("a"), data("b"), vector("va", "a"), vector("vb", "b")]))
+    table.commit(row_delta([data_file("a"), data_file("b"), deletion_vector("va", "a"), deletion_vector("vb", "b")]))
     table.commit(delete_files([data_path("a")]))
     assert sorted(table.live()) == ["b", "vb"]
     assert (table.summary["removed-dvs"], table.summary["removed-delete-files"]) == ("1", "1")
 
 
 ISOLATED = {
-    isolation: overwrite([data("n")], [data_path("a")], validation=validation_for(isolation, equal("part", "a")))
+    isolation: overwrite([data_file("n")], [data_path("a")], validation=validation_for(isolation, equal("part", "a")))
     for isolation in Isolation
 }
 
@@ -369,13 +369,13 @@ ISOLATED = {
 @pytest.mark.parametrize(
     ("other", "snapshot", "serializable"),
     [
-        (fast_append([data("x", "a")]), True, False),
-        (fast_append([data("x", "b")]), True, True),
+        (fast_append([data_file("x", "a")]), True, False),
+        (fast_append([data_file("x", "b")]), True, True),
         (row_delta([equality_deletes("x", "a")]), False, False),
         (row_delta([equality_deletes("x", "b")]), True, True),
         (delete_files([data_path("b")]), False, False),
         (delete_files([data_path("c")]), True, True),
-        (rewrite([data("x", "a")], [data_path("b")]), True, True),
+        (rewrite([data_file("x", "a")], [data_path("b")]), True, True),
         (SetProperties({"x": "y"}), True, True),
     ],
     ids=[
@@ -392,7 +392,7 @@ ISOLATED = {
 def test_isolation_decides_what_others_may_have_done(other: Change, snapshot: bool, serializable: bool) -> None:
     for isolation, may in ((Isolation.SNAPSHOT, snapshot), (Isolation.SERIALIZABLE, serializable)):
         table = Table()
-        table.commit(fast_append([data("a"), data("b"), data("c", "b")]))
+        table.commit(fast_append([data_file("a"), data_file("b"), data_file("c", "b")]))
         planned = table.base
         table.commit(other)
         if may:
@@ -408,10 +408,10 @@ def test_metrics_report_that_files_do_not_conflict() -> None:
     validation = validation_for(Isolation.SERIALIZABLE, less("id", 10))
     for ids, may in (((10, 19), True), ((5, 19), False)):
         table = Table()
-        table.commit(fast_append([data("a")]))
+        table.commit(fast_append([data_file("a")]))
         planned = table.base
-        table.commit(fast_append([data("x", ids=ids)]))
-        change = overwrite([data("n")], [data_path("a")], validation=validation)
+        table.commit(fast_append([data_file("x", ids=ids)]))
+        change = overwrite([data_file("n")], [data_path("a")], validation=validation)
         if may:
             table.commit(change, base=planned)
         else:
@@ -439,10 +439,10 @@ def test_metrics_report_that_files_do_not_conflict() -> None:
 )
 def test_a_rewrite_is_refused_where_rows_of_its_files_were_deleted(delete: NewFile, conflicts: bool) -> None:
     table = Table()
-    table.commit(fast_append([data("a"), data("other")]))
+    table.commit(fast_append([data_file("a"), data_file("other")]))
     planned = table.base
     table.commit(row_delta([delete]))
-    change = rewrite([data("n")], [data_path("a")])
+    change = rewrite([data_file("n")], [data_path("a")])
     if conflicts:
         refused("OCC007", lambda: table.commit(change, base=planned))
     else:
@@ -455,27 +455,27 @@ def test_bounds_of_paths_report_of_which_files_position_deletes_are() -> None:
     path = data_path("other").encode()
     bounded = NewFile(evolve(deletes.data_file, lower_bounds={2147483546: path}, upper_bounds={2147483546: path}), 0)
     table = Table()
-    table.commit(fast_append([data("a"), data("other")]))
+    table.commit(fast_append([data_file("a"), data_file("other")]))
     planned = table.base
     table.commit(row_delta([bounded]))
-    table.commit(rewrite([data("n")], [data_path("a")]), base=planned)
+    table.commit(rewrite([data_file("n")], [data_path("a")]), base=planned)
     planned = table.base
     table.commit(row_delta([NewFile(evolve(bounded.data_file, file_path=data_path("e")), 0)]))
-    refused("OCC007", lambda: table.commit(rewrite([data("m")], [data_path("other")]), base=planned))
+    refused("OCC007", lambda: table.commit(rewrite([data_file("m")], [data_path("other")]), base=planned))
 
 
 def test_a_rewrite_that_keeps_the_data_sequence_number_bears_new_equality_deletes() -> None:
     table = Table()
-    table.commit(fast_append([data("a")]))
+    table.commit(fast_append([data_file("a")]))
     planned = table.base
     table.commit(row_delta([equality_deletes("d")]))
-    table.commit(rewrite([data("n", sequence_number=1)], [data_path("a")]), base=planned)
+    table.commit(rewrite([data_file("n", sequence_number=1)], [data_path("a")]), base=planned)
     assert {name: entry.sequence_number for name, entry in table.live().items()} == {"n": 1, "d": 2}
 
 
 def test_deletes_of_rows_ask_that_the_data_file_is_there() -> None:
     table = Table()
-    table.commit(fast_append([data("a"), data("b")]))
+    table.commit(fast_append([data_file("a"), data_file("b")]))
     planned = table.base
     table.commit(delete_files([data_path("a")]))
     validation = changes.Validation(files_exist=(data_path("a"),))
@@ -488,10 +488,10 @@ def test_deletes_of_rows_ask_that_the_data_file_is_there() -> None:
 
 def test_a_data_file_has_one_vector_at_most() -> None:
     table = Table(3)
-    table.commit(row_delta([data("a"), data("b"), vector("v1", "a")]))
-    refused("DEL003", lambda: table.commit(row_delta([vector("v2", "a")])))
-    table.commit(row_delta([vector("v3", "b")]))
-    table.commit(row_delta([vector("v2", "a")], [(data_path("v1"), 4)]))
+    table.commit(row_delta([data_file("a"), data_file("b"), deletion_vector("v1", "a")]))
+    refused("DEL003", lambda: table.commit(row_delta([deletion_vector("v2", "a")])))
+    table.commit(row_delta([deletion_vector("v3", "b")]))
+    table.commit(row_delta([deletion_vector("v2", "a")], [(data_path("v1"), 4)]))
     assert sorted(table.live()) == ["a", "b", "v2", "v3"]
 
 
@@ -499,26 +499,26 @@ def test_a_data_file_has_one_vector_at_most() -> None:
     ("version", "new", "code"),
     [
         (1, equality_deletes("d"), "DEL001"),
-        (2, vector("d", "a"), "DEL001"),
+        (2, deletion_vector("d", "a"), "DEL001"),
         (3, position_deletes("d", "a"), "DEL002"),
     ],
     ids=["deletes in v1", "vectors in v2", "position deletes in v3"],
 )
 def test_a_version_takes_the_delete_files_that_it_has(version: int, new: NewFile, code: str) -> None:
     table = Table(version)
-    table.commit(fast_append([data("a")]))
+    table.commit(fast_append([data_file("a")]))
     refused(code, lambda: table.commit(row_delta([new])))
 
 
 def test_what_happened_on_a_branch_that_was_rolled_back_is_not_known() -> None:
     table = Table()
-    first = table.commit(fast_append([data("a")])).snapshot
+    first = table.commit(fast_append([data_file("a")])).snapshot
     assert first is not None
-    table.commit(fast_append([data("b")]))
+    table.commit(fast_append([data_file("b")]))
     planned = table.base
     table.commit(SetReference("main", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH)))
     refused("OCC004", lambda: table.commit(ISOLATED[Isolation.SNAPSHOT], base=planned))
-    table.commit(fast_append([data("c")]), base=planned)
+    table.commit(fast_append([data_file("c")]), base=planned)
     assert sorted(table.live()) == ["a", "c"]
 
 
@@ -534,7 +534,7 @@ ORDER_CHANGE = ChangeSortOrder((SortField(transform=Identity(), source_id=1),))
 def test_a_change_of_the_schema_spec_or_order_asks_for_the_schema_that_it_was_planned_on(change: Change) -> None:
     table = Table()
     planned = table.base
-    table.commit(fast_append([data("a")]))
+    table.commit(fast_append([data_file("a")]))
     table.commit(change, base=planned)
     table = Table()
     planned = table.base
@@ -560,8 +560,8 @@ def test_properties_are_set_and_removed_one_by_one() -> None:
 
 def test_a_reference_is_moved_from_where_it_was_seen() -> None:
     table = Table()
-    first = table.commit(fast_append([data("a")])).snapshot
-    second = table.commit(fast_append([data("b")])).snapshot
+    first = table.commit(fast_append([data_file("a")])).snapshot
+    second = table.commit(fast_append([data_file("b")])).snapshot
     assert first is not None
     assert second is not None
     tag = SetReference("t", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.TAG))
@@ -578,8 +578,8 @@ def test_a_reference_is_moved_from_where_it_was_seen() -> None:
 
 def test_moving_main_is_noted_in_the_snapshot_log() -> None:
     table = Table()
-    first = table.commit(fast_append([data("a")])).snapshot
-    second = table.commit(fast_append([data("b")])).snapshot
+    first = table.commit(fast_append([data_file("a")])).snapshot
+    second = table.commit(fast_append([data_file("b")])).snapshot
     assert first is not None
     assert second is not None
     table.commit(SetReference("main", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH)))
@@ -594,18 +594,18 @@ def test_moving_main_is_noted_in_the_snapshot_log() -> None:
 
 def test_v1_has_references_where_it_needs_them() -> None:
     table = Table(1)
-    snapshot = table.commit(fast_append([data("a")])).snapshot
+    snapshot = table.commit(fast_append([data_file("a")])).snapshot
     assert snapshot is not None
     assert table.metadata.refs == {}
     table.commit(SetReference("t", SnapshotRef(snapshot_id=snapshot.snapshot_id, type=RefType.TAG)))
     assert set(table.metadata.refs) == {"main", "t"}
-    table.commit(fast_append([data("b")]))
+    table.commit(fast_append([data_file("b")]))
     assert table.metadata.refs["main"].snapshot_id == table.metadata.current_snapshot_id
 
 
 def test_statistics_are_of_a_snapshot_that_is_there_and_replace_older_ones() -> None:
     table = Table()
-    snapshot = table.commit(fast_append([data("a")])).snapshot
+    snapshot = table.commit(fast_append([data_file("a")])).snapshot
     assert snapshot is not None
 
     def statistics(snapshot_id: int, path: str) -> SetStatistics:
@@ -636,10 +636,10 @@ def test_statistics_are_of_a_snapshot_that_is_there_and_replace_older_ones() -> 
 def test_an_upgrade_is_applied_to_what_others_made() -> None:
     table = Table(1)
     planned = table.base
-    table.commit(fast_append([data("a")]))
+    table.commit(fast_append([data_file("a")]))
     table.commit(Upgrade(V2), base=planned)
     assert table.metadata.format_version is V2
-    table.commit(fast_append([data("b")]), base=planned)
+    table.commit(fast_append([data_file("b")]), base=planned)
     numbers = {name: entry.sequence_number for name, entry in table.live().items()}
     assert numbers == {"a": 0, "b": 1}
     with pytest.raises(SpecError, match="VER003"):
@@ -662,7 +662,7 @@ def test_each_commit_notes_the_file_before_and_time_does_not_go_back() -> None:
 def test_expired_snapshots_go_with_what_reports_of_them() -> None:
     table = Table()
     for name in "abc":
-        table.commit(fast_append([data(name)]))
+        table.commit(fast_append([data_file(name)]))
     table.commit(Expire(1 << 60))
     assert [snapshot.snapshot_id for snapshot in table.metadata.snapshots] == [table.metadata.current_snapshot_id]
     assert len(table.metadata.snapshot_log) == 1
@@ -674,7 +674,7 @@ def test_expired_snapshots_go_with_what_reports_of_them() -> None:
 
 def test_a_snapshot_of_v1_without_a_manifest_list_is_built_on() -> None:
     table = Table(1)
-    entry = ManifestEntry(status=EntryStatus.ADDED, snapshot_id=5, data_file=data("a").data_file)
+    entry = ManifestEntry(status=EntryStatus.ADDED, snapshot_id=5, data_file=data_file("a").data_file)
     contents = ManifestPayload(
         entries=(entry,), format_version=V1, content=ManifestContent.DATA, spec=BY_PART, schema=SCHEMA, length=100
     )
@@ -683,10 +683,10 @@ def test_a_snapshot_of_v1_without_a_manifest_list_is_built_on() -> None:
     table.store.files[path] = contents
     snapshot = Snapshot(snapshot_id=5, timestamp_ms=1, manifests=(path,))
     table.store.files[table.base.location] = evolve(table.metadata, snapshots=(snapshot,), current_snapshot_id=5)
-    table.commit(fast_append([data("b")]))
+    table.commit(fast_append([data_file("b")]))
     assert sorted(table.live()) == ["a", "b"]
     table.commit(Upgrade(FormatVersion(3), None))
-    table.commit(fast_append([data("c")]))
+    table.commit(fast_append([data_file("c")]))
     ids = [entry.data_file.first_row_id for entry in table.live().values()]
     assert sorted(ids) == [0, 10, 20]  # type: ignore[type-var]
 
@@ -698,18 +698,18 @@ COUNTS = tuple(f"{status}_{kind}_count" for status in ("added", "existing", "del
 @pytest.mark.parametrize("unknown", [COUNTS, COUNTS[1::2], COUNTS[:1]], ids=["all", "rows", "one"])
 def test_counts_that_lists_of_v1_left_out_are_counted(version: int, unknown: tuple[str, ...]) -> None:
     table = Table(1)
-    table.commit(fast_append([data("a", rows=3), data("b", rows=4)]))
+    table.commit(fast_append([data_file("a", rows=3), data_file("b", rows=4)]))
     table.commit(delete_files([data_path("a")]))
-    table.commit(fast_append([data("c", rows=5)]))
+    table.commit(fast_append([data_file("c", rows=5)]))
     for path, content in table.store.files.items():
         if isinstance(content, ManifestListPayload):
             files = tuple(evolve(one, **dict.fromkeys(unknown)) for one in content.files)
             table.store.files[path] = evolve(content, files=files)
             assert encode(table.store.files[path], path)[:3] == b"Obj"
-    table.commit(fast_append([data("d", rows=6)]))  # optional in v1
+    table.commit(fast_append([data_file("d", rows=6)]))  # optional in v1
     table.commit(Upgrade(FormatVersion(version), "9c12d441-03fe-4693-9a96-a0705ddf69c1"))
-    table.commit(fast_append([data("e", rows=7)]))
-    table.commit(rewrite([data("f", rows=4)], [data_path("b")]))
+    table.commit(fast_append([data_file("e", rows=7)]))
+    table.commit(rewrite([data_file("f", rows=4)], [data_path("b")]))
     for manifest in table.manifests():
         mine = [entry for listed, entry in table.entries() if listed.manifest_path == manifest.manifest_path]
         for status in EntryStatus:
@@ -730,16 +730,16 @@ def test_counts_that_lists_of_v1_left_out_are_counted(version: int, unknown: tup
 
 def test_a_table_that_has_lost_a_file_is_reported_and_left_alone() -> None:
     table = Table()
-    done = table.commit(fast_append([data("a")]))
+    done = table.commit(fast_append([data_file("a")]))
     assert done.snapshot is not None
     del table.store.files[done.snapshot.manifest_list or ""]
     before = table.base
     with pytest.raises(SpecError, match="SNP005"):
-        table.commit(fast_append([data("b")]))
+        table.commit(fast_append([data_file("b")]))
     assert table.base == before
     del table.store.files[before.location]
     with pytest.raises(SpecError, match="OCC002"):
-        table.commit(fast_append([data("b")]))
+        table.commit(fast_append([data_file("b")]))
 
 
 def test_a_change_of_no_table_is_refused() -> None:
@@ -751,7 +751,7 @@ def test_a_change_of_no_table_is_refused() -> None:
 def test_what_a_commit_makes_reads_as_it_was_written() -> None:
     for version in (1, 2, 3):
         table = Table(version)
-        table.commit(append([data("a")]))
+        table.commit(append([data_file("a")]))
         table.commit(delete_files([data_path("a")]))
         assert write_metadata(read_metadata(write_metadata(table.metadata))) == write_metadata(table.metadata)
 
@@ -783,17 +783,17 @@ def test_a_number_of_retries_that_is_none_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["zero", "-1", "", "1" * 40])
 def test_a_limit_of_manifests_that_is_no_number_is_refused(name: str, text: str) -> None:
     table = Table(2)
-    table.commit(fast_append([data("a")]))
+    table.commit(fast_append([data_file("a")]))
     table.commit(SetProperties({name: text}))
     with pytest.raises(SpecError, match="TMD014") as error:
-        table.commit(append([data("b")]))
+        table.commit(append([data_file("b")]))
     assert error.value.violation.path == f"/properties/{name}"
 
 
 def test_a_limit_of_manifests_may_be_any_long() -> None:
     table = Table(2)
     table.commit(SetProperties({"commit.manifest.target-size-bytes": str(2**63 - 1)}))
-    table.commit(append([data("a")]))
+    table.commit(append([data_file("a")]))
 
 
 # References, and changes that no version allows
@@ -802,12 +802,12 @@ def test_a_limit_of_manifests_may_be_any_long() -> None:
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_snapshot_is_not_committed_to_a_tag(version: int) -> None:
     table = Table(version)
-    first = table.commit(fast_append([data("a")])).snapshot
+    first = table.commit(fast_append([data_file("a")])).snapshot
     assert first is not None
     table.commit(SetReference("tag", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.TAG)))
     before = table.base
     for change in (
-        fast_append([data("b")], branch="tag"),
+        fast_append([data_file("b")], branch="tag"),
         delete_files([data_path("a")], branch="tag"),
         changes.rewrite_manifests(branch="tag"),
         delete_where(equal("part", "a"), branch="tag"),
@@ -819,25 +819,29 @@ def test_a_snapshot_is_not_committed_to_a_tag(version: int) -> None:
 
 def test_a_branch_that_others_made_a_tag_meanwhile_is_left_alone() -> None:
     table = Table()
-    first = table.commit(fast_append([data("a")])).snapshot
+    first = table.commit(fast_append([data_file("a")])).snapshot
     base = table.base
     assert first is not None
     table.commit(SetReference("new", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.TAG)))
     with pytest.raises(CommitConflict, match="REF008"):
-        table.commit(fast_append([data("b")], branch="new"), base)
+        table.commit(fast_append([data_file("b")], branch="new"), base)
     assert table.metadata.references["new"].snapshot_id == first.snapshot_id
 
 
 def test_two_vectors_of_one_file_are_not_added() -> None:
     table = Table(3)
-    table.commit(fast_append([data("a"), data("b")]))
+    table.commit(fast_append([data_file("a"), data_file("b")]))
     before = table.base
     with pytest.raises(SpecError, match="DEL003"):
-        table.commit(row_delta([vector("v1", "a"), vector("v2", "b"), vector("v3", "a")]))
+        table.commit(row_delta([deletion_vector("v1", "a"), deletion_vector("v2", "b"), deletion_vector("v3", "a")]))
     assert table.base == before
-    table.commit(row_delta([vector("v1", "a"), vector("v2", "b")]))
+    table.commit(row_delta([deletion_vector("v1", "a"), deletion_vector("v2", "b")]))
     with pytest.raises(SpecError, match="DEL003"):
-        table.commit(row_delta([vector("v3", "a"), vector("v4", "a")], [(data_path("v1"), 4), (data_path("v2"), 4)]))
+        table.commit(
+            row_delta(
+                [deletion_vector("v3", "a"), deletion_vector("v4", "a")], [(data_path("v1"), 4), (data_path("v2"), 4)]
+            )
+        )
 
 
 @pytest.mark.parametrize(
@@ -856,7 +860,7 @@ def test_references_have_the_retention_that_their_type_has(
     type_: RefType, retention: dict[str, int], code: str | None
 ) -> None:
     table = Table()
-    first = table.commit(fast_append([data("a")])).snapshot
+    first = table.commit(fast_append([data_file("a")])).snapshot
     assert first is not None
     before = table.base
     change = SetReference("ref", SnapshotRef(snapshot_id=first.snapshot_id, type=type_, **retention))
@@ -885,8 +889,8 @@ def replaced(table: Table, uuid: str | None) -> None:
 @pytest.mark.parametrize("uuid", [OTHER_UUID, None])
 def test_nothing_is_committed_to_another_table(uuid: str | None) -> None:
     for change in (
-        fast_append([data("b")]),
-        append([data("b")]),
+        fast_append([data_file("b")]),
+        append([data_file("b")]),
         SetProperties({"x": "y"}),
         Upgrade(V3, None),
         Expire(1 << 60),
@@ -916,7 +920,7 @@ def test_a_table_that_replaces_the_planned_one_before_the_swap_is_left_alone() -
 
     table.store.swap_pointer = late  # type: ignore[method-assign]
     with pytest.raises(CommitStateUnknown):
-        table.commit(fast_append([data("a")]))
+        table.commit(fast_append([data_file("a")]))
     assert table.metadata.table_uuid == OTHER_UUID
     assert table.metadata.snapshots == ()
 
@@ -929,5 +933,5 @@ def test_the_same_table_may_spell_its_uuid_otherwise_and_get_one() -> None:
     table.store.files[table.base.location] = evolve(table.metadata, table_uuid=None)
     base = table.base
     table.commit(Upgrade(V2, OTHER_UUID), base)
-    table.commit(fast_append([data("a")]), base)
+    table.commit(fast_append([data_file("a")]), base)
     assert table.metadata.table_uuid == OTHER_UUID

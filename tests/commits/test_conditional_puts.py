@@ -9,7 +9,7 @@ import pytest
 from object_server import Objects, object_server
 
 from conformance.core.failures import UsageError
-from conformance.operations.commits.fixtures import data, empty_table
+from conformance.operations.commits.fixtures import data_file, empty_table
 from conformance.table_io.stores import Store, commit, load, open_store
 from conformance.table_io.stores.object_store import ObjectStoreError
 from spec_ref.commits import CommitConflict
@@ -39,7 +39,7 @@ def names(objects: Objects) -> set[str]:
 
 
 def test_versions_are_put_one_after_the_other(objects: Objects, store: Store) -> None:
-    commit(fast_append([data("a", location=LOCATION)]), store)
+    commit(fast_append([data_file("a", location=LOCATION)]), store)
     commit(SetProperties({"x": "y"}), store)
     assert names(objects) == {"v1.metadata.json", "v2.metadata.json", "v3.metadata.json"}
     assert objects.objects["a table/metadata/version-hint.text"][0] == b"3"
@@ -63,7 +63,7 @@ def test_the_store_decides_between_two_writers(objects: Objects, store: Store) -
 @pytest.mark.parametrize("fault", ["drop", "lose", "conflict", "broken", "twice"])
 def test_a_commit_is_done_once_whatever_happens_to_its_put(objects: Objects, store: Store, fault: str) -> None:
     objects.faults.append(fault)
-    done = commit(fast_append([data("a", location=LOCATION)]), store, policy=QUICK)
+    done = commit(fast_append([data_file("a", location=LOCATION)]), store, policy=QUICK)
     assert objects.faults == []
     assert done.attempts == 1
     base = load(store)
@@ -92,7 +92,7 @@ def test_many_writers_lose_nothing(objects: Objects, store: Store) -> None:
     def work(name: int) -> None:
         own = open_store(f"{LOCATION}?endpoint={objects.url}")
         for number in range(4):
-            commit(fast_append([data(f"{name}-{number}", location=LOCATION)]), own, policy=QUICK)
+            commit(fast_append([data_file(f"{name}-{number}", location=LOCATION)]), own, policy=QUICK)
 
     writers = [threading.Thread(target=work, args=(name,)) for name in range(4)]
     for writer in writers:

@@ -13,7 +13,7 @@ import pytest
 from test_stores import live
 
 from conformance.engine_setup import launch
-from conformance.operations.commits.fixtures import data, empty_table
+from conformance.operations.commits.fixtures import data_file, empty_table
 from conformance.table_io.stores import Store, commit, load
 from conformance.table_io.stores.runner import Runner
 from spec_ref.commits.changes import CreateTable, SetProperties, fast_append
@@ -73,7 +73,7 @@ def test_ours_and_pyiceberg_share_a_sql_catalog(tmp_path: Path, opened: Callable
     for line in read_lines(others):
         reported.append(line.split())
         if len(reported) <= 6:  # during their next commits; they would starve if we always committed
-            runner.commit(fast_append([data(f"ours-{len(ours)}", location=location)]))
+            runner.commit(fast_append([data_file(f"ours-{len(ours)}", location=location)]))
             ours.append(f"ours-{len(ours)}")
     done = [name for outcome, name, *_ in reported if outcome == "done"]
     assert [process.wait(300) for process in others] == [0, 0]
@@ -116,7 +116,7 @@ def test_ours_and_iceberg_java_share_a_file_system_table(java: tuple[Store, str,
     for number in range(6):
         planned = load(store)
         assert ask(process, f"{'load' if number % 2 else 'stay'} java-{number}") == f"done java-{number}\n"
-        done = commit(fast_append([data(f"ours-{number}", location=location)]), store, base=planned)
+        done = commit(fast_append([data_file(f"ours-{number}", location=location)]), store, base=planned)
         assert done.metadata.last_sequence_number == 2 * number + 2
         commit(SetProperties({"turn": str(number)}), store)
         names += [f"java-{number}", f"ours-{number}"]
@@ -134,7 +134,7 @@ def test_iceberg_java_tries_again_where_we_were_faster(java: tuple[Store, str, s
     process.stdin.flush()
     ours = {}
     for number in range(8):
-        made = commit(fast_append([data(f"ours-{number}", location=location)]), store)
+        made = commit(fast_append([data_file(f"ours-{number}", location=location)]), store)
         assert made.snapshot is not None
         version = len(made.metadata.metadata_log) + 1
         ours[f"{location}/metadata/v{version}.metadata.json"] = made.snapshot.snapshot_id

@@ -10,7 +10,7 @@ import pytest
 from fake_catalog import FakeCatalog, fake_catalog
 from test_stores import live
 
-from conformance.operations.commits.fixtures import data, data_path, empty_table
+from conformance.operations.commits.fixtures import data_file, data_path, empty_table
 from conformance.table_io.stores import commit, load, open_store
 from conformance.table_io.stores.rest import RestStore
 from conformance.table_io.stores.rest_catalog import TOKEN, CatalogError, CatalogUnreachable
@@ -54,8 +54,8 @@ def store(fake: FakeCatalog, location: str) -> RestStore:
     """Create a table of version 2 with one file in main and one in a branch."""
     made = opened(fake)
     commit(CreateTable(empty_table(2, location)), made)
-    commit(fast_append([data("a", location=location)]), made)
-    commit(fast_append([data("b", location=location)], branch="audit"), made)
+    commit(fast_append([data_file("a", location=location)]), made)
+    commit(fast_append([data_file("b", location=location)], branch="audit"), made)
     return made
 
 
@@ -64,8 +64,8 @@ def test_all_changes_reach_the_catalog(fake: FakeCatalog, location: str, version
     store = opened(fake)
     table = evolve(empty_table(version, location), table_uuid="2b7ff8f5-0b59-4fd4-9a2c-7ea6bd1d3b1b")
     commit(CreateTable(table), store)
-    commit(append([data("a", location=location), data("b", "b", location=location)]), store)
-    commit(fast_append([data("c", location=location)], branch="audit"), store)
+    commit(append([data_file("a", location=location), data_file("b", "b", location=location)]), store)
+    commit(fast_append([data_file("c", location=location)], branch="audit"), store)
     commit(delete_files([data_path("a", location)]), store)
     commit(ChangeSchema((AddColumn("more", LONG),)), store)
     commit(SetProperties({"owner": "me", "gone": "x"}), store)
@@ -116,7 +116,7 @@ def test_a_reply_that_was_lost_after_the_commit_is_found_out(
     store: RestStore, fake: FakeCatalog, location: str, fault: str
 ) -> None:
     fake.faults = [fault]
-    done = commit(fast_append([data("c", location=location)]), store, policy=QUICK)
+    done = commit(fast_append([data_file("c", location=location)]), store, policy=QUICK)
     assert done.attempts == 1
     assert sorted(live(store)) == ["a", "c"]
     fake.faults = [fault]
@@ -132,7 +132,7 @@ def test_a_request_that_was_not_done_is_sent_again(
     store: RestStore, fake: FakeCatalog, location: str, fault: str
 ) -> None:
     fake.faults = [fault, fault]
-    assert commit(fast_append([data("c", location=location)]), store, policy=QUICK).attempts == 1
+    assert commit(fast_append([data_file("c", location=location)]), store, policy=QUICK).attempts == 1
     assert sorted(live(store)) == ["a", "c"]
 
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_found_out_is_unknown_and_nothing_is_removed(
     before = set((tmp_path / "table" / "metadata").iterdir())
     fake.faults = ["500"] * 9
     with pytest.raises(CommitStateUnknown):
-        commit(fast_append([data("c", location=location)]), store, policy=QUICK)
+        commit(fast_append([data_file("c", location=location)]), store, policy=QUICK)
     new = {path.name for path in set((tmp_path / "table" / "metadata").iterdir()) - before}
     assert sum(name.startswith("snap-") for name in new) == 1
     assert len(new) == 2  # the manifest and its list
@@ -159,12 +159,12 @@ def test_who_is_refused_starts_again_on_the_new_table(store: RestStore, fake: Fa
             fake.choose, chosen = (lambda _: ""), fake.choose
             fake.lock.release()
             try:
-                commit(fast_append([data(name, location=location)]), other, policy=QUICK)
+                commit(fast_append([data_file(name, location=location)]), other, policy=QUICK)
             finally:
                 fake.lock.acquire()
                 fake.choose = chosen
 
-    done = commit(fast_append([data("c", location=location)]), store, policy=QUICK)
+    done = commit(fast_append([data_file("c", location=location)]), store, policy=QUICK)
     assert done.attempts == 3
     assert {name: number for name, (number, _) in live(store).items()} == {"a": 1, "y": 3, "x": 4, "c": 5}
 
@@ -175,14 +175,14 @@ def test_who_is_always_refused_gives_up_and_leaves_nothing(
     before = set((tmp_path / "table" / "metadata").iterdir())
     fake.faults = ["409"] * 9
     with pytest.raises(CommitFailed, match="4 attempts"):
-        commit(fast_append([data("c", location=location)]), store, policy=QUICK)
+        commit(fast_append([data_file("c", location=location)]), store, policy=QUICK)
     assert set((tmp_path / "table" / "metadata").iterdir()) == before
     assert store.contradictions == []
 
 
 def test_a_refusal_of_what_was_done_is_noticed(store: RestStore, fake: FakeCatalog, location: str) -> None:
     fake.faults = ["applied-409"]
-    done = commit(fast_append([data("c", location=location)]), store, policy=QUICK)
+    done = commit(fast_append([data_file("c", location=location)]), store, policy=QUICK)
     assert done.attempts == 1
     assert sorted(live(store)) == ["a", "c"]
     assert done.snapshot is not None
@@ -195,7 +195,7 @@ def test_a_commit_that_was_not_done_before_others_committed_is_made_again(
     store: RestStore, fake: FakeCatalog, location: str
 ) -> None:
     other = opened(fake)
-    commit(fast_append([data("x", location=location)]), other)
+    commit(fast_append([data_file("x", location=location)]), other)
     planned = load(store)
     fake.faults = ["lost"]
     real = store.swap_pointer
@@ -206,11 +206,11 @@ def test_a_commit_that_was_not_done_before_others_committed_is_made_again(
         answer = real(expected, new)
         if not meddled:
             meddled = True
-            commit(fast_append([data("y", location=location)]), other)
+            commit(fast_append([data_file("y", location=location)]), other)
         return answer
 
     store.swap_pointer = meddling  # type: ignore[method-assign, assignment]
-    done = commit(fast_append([data("c", location=location)]), store, base=planned, policy=QUICK)
+    done = commit(fast_append([data_file("c", location=location)]), store, base=planned, policy=QUICK)
     assert done.attempts == 2
     assert sorted(live(store)) == ["a", "c", "x", "y"]
 
@@ -221,7 +221,7 @@ def test_a_catalog_that_sets_main_for_every_reference_is_noticed(
     """Nessie 0.99.0 acknowledges a commit to a different Iceberg branch, but puts it on main."""
     store = opened(fake)
     commit(CreateTable(empty_table(2, location)), store)
-    commit(fast_append([data("a", location=location)]), store)
+    commit(fast_append([data_file("a", location=location)]), store)
     applied = fake_catalog_module.update
     monkeypatch.setattr(
         fake_catalog_module,
@@ -229,7 +229,7 @@ def test_a_catalog_that_sets_main_for_every_reference_is_noticed(
         lambda change, table: applied({**change, "ref-name": "main"} if "ref-name" in change else change, table),
     )
     with pytest.raises(CommitStateUnknown, match=r"sets the reference audit to the snapshot .* no such reference"):
-        commit(fast_append([data("b", location=location)], branch="audit"), store)
+        commit(fast_append([data_file("b", location=location)], branch="audit"), store)
     assert live(store).keys() == {"a", "b"}
 
 

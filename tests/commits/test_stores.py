@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from conformance.core.failures import UsageError
-from conformance.operations.commits.fixtures import data, data_path, empty_table, position_deletes, vector
+from conformance.operations.commits.fixtures import data_file, data_path, deletion_vector, empty_table, position_deletes
 from conformance.table_io.stores import Store, commit, load, open_store
 from conformance.table_io.stores.file_system import FileSystemStore
 from conformance.table_io.stores.local_files import local_path
@@ -70,15 +70,15 @@ def live(store: Store, branch: str = "main") -> dict[str, tuple[int | None, int 
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_table_that_all_kinds_of_changes_made_is_valid(version: int, store: Store, location: str) -> None:
     commit(CreateTable(empty_table(version, location)), store)
-    commit(append([data("a", location=location), data("b", "b", location=location)]), store)
-    commit(fast_append([data("c", location=location)]), store)
-    commit(overwrite([data("d", location=location)], [data_path("a", location)]), store)
+    commit(append([data_file("a", location=location), data_file("b", "b", location=location)]), store)
+    commit(fast_append([data_file("c", location=location)]), store)
+    commit(overwrite([data_file("d", location=location)], [data_path("a", location)]), store)
     commit(delete_files([data_path("b", location)]), store)
     if version == 2:
         commit(row_delta([position_deletes("p", "c", location=location)]), store)
     if version == 3:
-        commit(row_delta([vector("v", "c", location=location)]), store)
-    commit(rewrite([data("r", location=location)], [data_path("d", location)]), store)
+        commit(row_delta([deletion_vector("v", "c", location=location)]), store)
+    commit(rewrite([data_file("r", location=location)], [data_path("d", location)]), store)
     commit(SetProperties({"owner": "me"}), store)
     base = load(store)
     assert base is not None
@@ -104,7 +104,7 @@ def test_the_second_of_two_commits_on_one_version_is_refused(
     commit(CreateTable(empty_table(2, location)), store)
     base = load(store)
     assert base is not None
-    commit(fast_append([data("a", location=location)]), another())
+    commit(fast_append([data_file("a", location=location)]), another())
     late = commit(SetProperties({"x": "y"}), store)
     assert late.metadata.current_snapshot is not None
     stray = late.written.rsplit("/", 1)[0] + "/stray.metadata.json"
@@ -129,7 +129,7 @@ def test_nothing_is_committed_where_the_name_leads_to_another_table(
     made = base.location.rsplit("/", 1)[0] + "/other.metadata.json"
     other.write(made, to_bytes(evolve(base.metadata, table_uuid=OTHER_UUID)))
     assert other.swap_pointer(base.location, made) is Swap.DONE
-    for change in (SetProperties({"x": "y"}), fast_append([data("a", location=location)])):
+    for change in (SetProperties({"x": "y"}), fast_append([data_file("a", location=location)])):
         with pytest.raises(CommitConflict, match="TMD035"):
             commit(change, store, base=base)
     with pytest.raises(CommitConflict, match="TMD035"):
@@ -182,9 +182,9 @@ def test_a_retry_takes_new_numbers_and_uses_its_manifest_again(
     commit(CreateTable(empty_table(version, location)), store)
     names = iter("xyz")
     meddling = _Meddling(
-        store, lambda: commit(fast_append([data(next(names), location=location)]), another()) and None, 2
+        store, lambda: commit(fast_append([data_file(next(names), location=location)]), another()) and None, 2
     )
-    done = commit(fast_append([data("mine", location=location)]), meddling, policy=QUICK)
+    done = commit(fast_append([data_file("mine", location=location)]), meddling, policy=QUICK)
     assert done.attempts == 3
     assert done.snapshot is not None
     assert done.snapshot.sequence_number == 3
@@ -204,10 +204,10 @@ def test_who_loses_every_time_gives_up_and_leaves_nothing(
     commit(CreateTable(empty_table(2, location)), store)
     names = iter("abcdefgh")
     meddling = _Meddling(
-        store, lambda: commit(fast_append([data(next(names), location=location)]), another()) and None, 9
+        store, lambda: commit(fast_append([data_file(next(names), location=location)]), another()) and None, 9
     )
     with pytest.raises(CommitFailed, match="4 attempts"):
-        commit(fast_append([data("mine", location=location)]), meddling, policy=QUICK)
+        commit(fast_append([data_file("mine", location=location)]), meddling, policy=QUICK)
     assert sorted(live(store)) == ["a", "b", "c", "d"]
     directory = local_path(f"{location}/metadata")
     assert len(list(directory.glob("*-m*.avro"))) == 4
@@ -233,7 +233,7 @@ class _Mute:
 def test_a_lost_reply_is_resolved_by_reading(store: Store, location: str) -> None:
     commit(CreateTable(empty_table(3, location)), store)
     mute = _Mute(store, done=True)
-    done = commit(fast_append([data("a", location=location)]), mute, policy=QUICK)
+    done = commit(fast_append([data_file("a", location=location)]), mute, policy=QUICK)
     assert (done.attempts, mute.asked) == (1, 1)
     assert list(live(store)) == ["a"]
 
@@ -241,7 +241,7 @@ def test_a_lost_reply_is_resolved_by_reading(store: Store, location: str) -> Non
 def test_what_cannot_be_found_out_is_reported_and_nothing_is_removed(store: Store, location: str) -> None:
     commit(CreateTable(empty_table(3, location)), store)
     with pytest.raises(CommitStateUnknown):
-        commit(fast_append([data("a", location=location)]), _Mute(store, done=False), policy=QUICK)
+        commit(fast_append([data_file("a", location=location)]), _Mute(store, done=False), policy=QUICK)
     assert live(store) == {}
     directory = local_path(f"{location}/metadata")
     assert len(list(directory.glob("*-m*.avro"))) == 1
@@ -252,8 +252,8 @@ def test_expired_files_are_deleted_and_the_rest_stays(store: Store, location: st
     commit(CreateTable(empty_table(2, location)), store)
     for name in ("a", "b"):
         store.write(data_path(name, location), b"rows")
-    commit(fast_append([data("a", location=location)]), store)
-    commit(overwrite([data("b", location=location)], [data_path("a", location)]), store)
+    commit(fast_append([data_file("a", location=location)]), store)
+    commit(overwrite([data_file("b", location=location)], [data_path("a", location)]), store)
     commit(Expire(1 << 60, clean_files=True), store)
     assert store.read(data_path("a", location)) is None
     assert store.read(data_path("b", location)) == b"rows"
@@ -293,7 +293,7 @@ def test_a_writer_that_is_late_does_not_take_the_name_of_a_deleted_version(tmp_p
 def test_metadata_may_be_compressed(store: Store, location: str, named: str) -> None:
     properties = {"write.metadata.compression-codec": named}
     commit(CreateTable(empty_table(2, location, properties)), store)
-    done = commit(fast_append([data("a", location=location)]), store)
+    done = commit(fast_append([data_file("a", location=location)]), store)
     base = load(store)
     assert base is not None
     assert base.location.endswith(".gz.metadata.json") == (named == "gzip")
@@ -309,7 +309,7 @@ def test_writers_that_want_another_compression_still_want_the_same_name(tmp_path
     meddling = _Meddling(
         store, lambda: commit(SetProperties({"write.metadata.compression-codec": "gzip"}), other) and None, 1
     )
-    done = commit(fast_append([data("a", location=location)]), meddling, policy=QUICK)
+    done = commit(fast_append([data_file("a", location=location)]), meddling, policy=QUICK)
     assert done.attempts == 2
     base = load(store)
     assert base is not None
@@ -359,7 +359,7 @@ def test_an_unknown_kind_of_store_is_reported() -> None:
 def test_a_runner_reads_no_file_twice(store: Store, location: str) -> None:
     commit(CreateTable(empty_table(2, location)), store)
     runner = Runner(store)
-    runner.commit(fast_append([data("a", location=location)]))
+    runner.commit(fast_append([data_file("a", location=location)]))
     read: list[str] = []
     original = store.read
 

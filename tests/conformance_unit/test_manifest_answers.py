@@ -40,7 +40,7 @@ def test_arguments_and_answers_have_the_form_of_the_protocol(operation: str) -> 
         assert message_violation(f"{operation}.args", one.args) is None, one.id
         for outcome in one.expect.get("any_of", [one.expect]):
             if "ok" in outcome:
-                assert OPERATIONS[operation].answer_complaint(outcome["ok"]) is None, one.id
+                assert OPERATIONS[operation].answer_violation(outcome["ok"]) is None, one.id
 
 
 def test_a_file_has_a_fault_unless_its_id_says_that_it_is_valid() -> None:

@@ -43,7 +43,7 @@ def ask(operation: str, **args: Any) -> Any:
     assert message_violation(f"{operation}.args", args) is None
     answer = perform(operations(), operation, args, REFUSALS)
     if "ok" in answer:
-        assert OPERATIONS[operation].answer_complaint(answer["ok"]) is None
+        assert OPERATIONS[operation].answer_violation(answer["ok"]) is None
         return answer["ok"]
     return answer["error"]["kind"]
 

@@ -72,6 +72,7 @@ def test_nothing_of_ours_is_imported_by_an_old_name() -> None:
     [
         ("operations.comparison", "exact", "compare_exact"),
         ("operations.comparison", "typed", "typed_comparator"),
+        ("operations.comparison", "hexadecimal", "compare_hexadecimal"),
         ("operations.comparison", "unordered", "unordered_comparator"),
         ("adapter_sdk.metadata_builders", "selected", "select_members"),
         ("adapter_sdk.metadata_builders", "sibling", "sibling_name"),
@@ -81,6 +82,8 @@ def test_nothing_of_ours_is_imported_by_an_old_name() -> None:
         ("adapter_sdk.race_logs", "replayed", "replay_commits"),
         ("adapter_sdk.script_steps", "Writer", "ScriptWriter"),
         ("adapter_sdk.sql_dialects", "text", "string_literal"),
+        ("adapter_sdk.sql_predicates", "Both", "LogicalOperation"),
+        ("adapter_sdk.sql_predicates", "Normal", "NegationFree"),
         ("adapter_sdk.sql_predicates", "built", "build_predicate"),
         ("adapter_sdk.sql_predicates", "normal", "push_down_not"),
         ("adapter_sdk.sql_predicates", "select_of", "select_statement"),

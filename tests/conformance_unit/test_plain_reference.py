@@ -11,7 +11,7 @@ from shipped_vectors import shipped_vectors
 
 from conformance.engines.reference import adapter as reference
 from conformance.engines.reference_plain import adapter as reference_plain
-from conformance.operations.forms import FAST, FUNCTIONS, PLAIN, function_at
+from conformance.operations.forms import FAST, FUNCTIONS, PLAIN, import_function
 from conformance.operations.registry import OPERATIONS
 from conformance.runner.adapter_interface import Adapter, InProcess, Request
 from conformance.runner.judge import Outcome, judge_answer
@@ -81,7 +81,7 @@ def test_rows_that_are_read_one_at_a_time_are_those_that_vectors_expect() -> Non
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_each_form_has_another_function(name: str) -> None:
-    found = {form: function_at(place) for form, place in FUNCTIONS[name].items()}
+    found = {form: import_function(place) for form, place in FUNCTIONS[name].items()}
     assert found.keys() == {FAST, PLAIN}
     assert found[FAST] is not found[PLAIN]
     writing = tuple(

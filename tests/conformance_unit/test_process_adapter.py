@@ -97,7 +97,7 @@ def test_a_line_beyond_the_limit_is_a_crash(miniature: Miniature) -> None:
 
 
 def test_a_wrong_seq_is_never_taken_as_the_answer_to_another_request(miniature: Miniature) -> None:
-    answers = ask(miniature("wrong-seq", crashes_in_a_row=3), 5)
+    answers = ask(miniature("wrong-seq", max_consecutive_crashes=3), 5)
     assert answers[0] == Crashed("it answered request 2, expected the answer to request 1")
     assert all(isinstance(answer, Crashed) for answer in answers)
     assert "3 crashes in a row" in str(answers[4])
@@ -111,7 +111,7 @@ def test_a_second_answer_is_a_breach_and_spoils_no_other_answer(miniature: Minia
 
 
 def test_an_adapter_that_dies_on_everything_is_given_up_and_every_request_is_answered(miniature: Miniature) -> None:
-    answers = ask(miniature("always-dies", crashes_in_a_row=3), 50)
+    answers = ask(miniature("always-dies", max_consecutive_crashes=3), 50)
     assert len(answers) == 50
     assert all(isinstance(answer, Crashed) for answer in answers)
     last = answers[-1]
@@ -143,7 +143,7 @@ def test_a_flood_of_standard_error_neither_blocks_nor_grows(miniature: Miniature
 
 
 def test_an_adapter_that_reads_nothing_does_not_block_the_writer(miniature: Miniature) -> None:
-    process = miniature("reads-nothing", request=0.1, crashes_in_a_row=1)
+    process = miniature("reads-nothing", request=0.1, max_consecutive_crashes=1)
     process.start()
     answers = list(process.ask(Request("type.parse", {"type": "x" * 1_000_000}) for _ in range(3)))
     assert answers[0] == Crashed("no answer within 0.4 s")

@@ -25,7 +25,7 @@ TWO = {"id": "2", "point": None, "tags": None}
 def _rows(expected: list[Any], got: list[Any], args: dict[str, Any] = ARGS) -> list[str]:
     operation = OPERATIONS["table.read"]
     assert message_violation(f"{operation.name}.args", args) is None
-    assert operation.answer_complaint({"rows": got}) is None
+    assert operation.answer_violation({"rows": got}) is None
     return [str(difference) for difference in operation.compare(args, {"rows": expected}, {"rows": got})]
 
 
@@ -125,7 +125,7 @@ OLD = {"path": "/t/deletes.parquet"}
 def _plan(expected: list[Any], got: list[Any]) -> list[str]:
     operation = OPERATIONS["scan.plan"]
     assert message_violation(f"{operation.name}.expected", {"files": expected}) is None
-    assert operation.answer_complaint({"files": got}) is None
+    assert operation.answer_violation({"files": got}) is None
     return [str(difference) for difference in operation.compare({"table": "t"}, {"files": expected}, {"files": got})]
 
 
@@ -165,7 +165,7 @@ def test_what_is_optional_may_be_there_or_not() -> None:
 
 
 def test_only_expectations_mark_files_as_optional() -> None:
-    assert OPERATIONS["scan.plan"].answer_complaint({"files": [_file("a", optional=True)]}) is not None
+    assert OPERATIONS["scan.plan"].answer_violation({"files": [_file("a", optional=True)]}) is not None
 
 
 @pytest.mark.parametrize(

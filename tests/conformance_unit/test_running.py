@@ -24,7 +24,7 @@ from conformance.operations.protocol import Answer, Ok, StartAnswer
 from conformance.reports import json_report, junit, outputs, terminal
 from conformance.runner import expectations, results
 from conformance.runner.adapter_interface import InProcess, Request
-from conformance.runner.execution import RunPlan, Target, account, execute
+from conformance.runner.execution import RunPlan, Target, check_each_has_one_outcome, execute
 from conformance.runner.judge import Outcome, Verdict
 from conformance.runner.process import Process
 from conformance.runner.results import ResultsWriter, Run
@@ -169,10 +169,10 @@ def test_a_lost_or_invented_answer_is_an_error_of_the_tool(mini_vectors: Path, a
 def test_a_case_with_two_outcomes_is_an_error_of_the_tool(mini_vectors: Path) -> None:
     run, _ = execute_plan(mini_vectors, imperfect())
     every = vectors.load(mini_vectors)
-    account(every, run.results)
+    check_each_has_one_outcome(every, run.results)
     for wrong in (run.results + run.results[:1], run.results[1:], run.results[1:] + run.results[1:2]):
         with pytest.raises(HarnessFault, match="without exactly one outcome"):
-            account(every, wrong)
+            check_each_has_one_outcome(every, wrong)
 
 
 def test_a_run_that_stops_at_the_first_failure_says_that_it_is_not_complete(mini_vectors: Path) -> None:
@@ -432,7 +432,9 @@ def test_a_deviation_of_several_releases_may_be_about_format_versions_that_one_l
 ) -> None:
     text = f'[[deviation]]\nengine = "e"\nversions = {listed}\nvectors = ["mini-4"]\nreason = "r"\n'
     vector = evolve(next(one for one in vectors.load(mini_vectors) if one.id == "mini-4"), versions=(3,))
-    of = expected(tmp_path, text, mini_vectors).of("e", StartAnswer("e", "1", frozenset(), format_versions=supported))
+    of = expected(tmp_path, text, mini_vectors).for_adapter(
+        "e", StartAnswer("e", "1", frozenset(), format_versions=supported)
+    )
     status, deviation, complaint = of.status(vector, Verdict(Outcome.UNSUPPORTED, {}))
     assert (status, deviation, complaint is not None) == ("unsupported", None, complains)
 

@@ -144,7 +144,7 @@ def test_a_jdk_that_is_not_on_the_path_is_looked_for(tmp_path: Path, monkeypatch
     tools = built.TOOLCHAINS["java"]
     env = built.tool_environment(tools)
     assert (env["JAVA_HOME"], env["PATH"].split(":")[0]) == (str(tmp_path), str(tmp_path / "bin"))
-    said = str(built.missing(tools))
+    said = str(built.missing_tools(tools))
     assert said.startswith("mvn is needed to build it, and there is no mvn on the path; ")
     assert "maven.apache.org" in said
 

@@ -15,9 +15,9 @@ import pytest
 
 from conformance.core.failures import UsageError
 from conformance.engine_setup import launch
-from conformance.engine_setup.built import TOOLCHAINS, missing
+from conformance.engine_setup.built import TOOLCHAINS, missing_tools
 from conformance.engine_setup.catalog import find_server
-from conformance.operations.commits.fixtures import data, empty_table
+from conformance.operations.commits.fixtures import data_file, empty_table
 from conformance.races.stress.known import load_known
 from conformance.races.stress.run import PYICEBERG, REFERENCE, Settings, StressStopped, _target, stress
 from conformance.races.stress.writer_processes import _answer
@@ -40,7 +40,7 @@ def needed(server: str) -> None:
     package = KINDS[server].package
     reason = server_status(find_server(package)).reason if package else None
     toolchain = find_server(package).toolchain if package else ""
-    if reason is not None and toolchain and (lack := missing(TOOLCHAINS[toolchain])):
+    if reason is not None and toolchain and (lack := missing_tools(TOOLCHAINS[toolchain])):
         pytest.skip(f"{server}: {lack}")
     if reason is not None:
         pytest.fail(f"{server}: {reason}")
@@ -106,7 +106,7 @@ def test_pyiceberg_on_nessie_loses_nothing_but_the_first_commits(tmp_path: Path)
 def _table_with_a_snapshot(target: Any) -> tuple[Store, str]:
     store, location = open_store(target.plan["catalog"]), target.plan["location"]
     commit(CreateTable(empty_table(2, location)), store)
-    commit(fast_append([data("a", location=location)]), store)
+    commit(fast_append([data_file("a", location=location)]), store)
     return store, location
 
 
@@ -131,7 +131,7 @@ def test_nessie_puts_commits_to_other_branches_on_main(tmp_path: Path) -> None:
     with _target(Settings(server="nessie", client=REFERENCE), tmp_path) as target:
         store, location = _table_with_a_snapshot(target)
         with pytest.raises(CommitStateUnknown, match="sets the reference audit"):
-            commit(fast_append([data("b", location=location)], branch="audit"), store)
+            commit(fast_append([data_file("b", location=location)], branch="audit"), store)
         base = load(store)
         assert base is not None
         assert [*base.metadata.references] == ["main"]
@@ -149,10 +149,10 @@ def test_our_client_and_icebergs_rest_catalog_agree(version: int, tmp_path: Path
         store = open_store(KINDS["iceberg-rest"].store(running.address).format(table="t"))
         location = f"{running.address.warehouse}/t"
         commit(CreateTable(empty_table(version, location)), store)
-        commit(append([data("a", location=location)]), store)
+        commit(append([data_file("a", location=location)]), store)
         planned = load(store)
-        commit(fast_append([data("b", location=location)], branch="audit"), store)
-        done = commit(fast_append([data("c", location=location)]), store, base=planned)
+        commit(fast_append([data_file("b", location=location)], branch="audit"), store)
+        done = commit(fast_append([data_file("c", location=location)]), store, base=planned)
         commit(SetProperties({"x": "y"}), store)
         base = load(store)
     finally:

@@ -9,7 +9,7 @@ from engine_processes import Running
 
 from conformance.engine_setup import list_engines
 from conformance.operations.protocol import Ok, Refused, Unsupported
-from conformance.operations.reading.comparators import table_rows
+from conformance.operations.reading.comparators import compare_rows
 from conformance.runner.adapter_interface import Request
 from conformance.runner.process import Process
 from conformance.vectors.golden_places import PLACE
@@ -60,7 +60,7 @@ def ask(process: Process, args: dict[str, Any]) -> Any:
 def held(process: Process, args: dict[str, Any], expected: list[dict[str, Any]]) -> None:
     answer = ask(process, args)
     assert isinstance(answer, Ok), answer
-    assert table_rows(args, {"rows": expected}, answer.value) == ()
+    assert compare_rows(args, {"rows": expected}, answer.value) == ()
 
 
 def test_all_rows_are_read_with_all_columns(engine: Process) -> None:

@@ -9,7 +9,11 @@ from engine_processes import Running
 
 from conformance.engine_setup import list_engines
 from conformance.operations.protocol import Ok, Refused
-from conformance.operations.table_metadata.comparators import evolved_schema, evolved_spec, table_form
+from conformance.operations.table_metadata.comparators import (
+    compare_evolved_schemas,
+    compare_evolved_specs,
+    compare_tables,
+)
 from conformance.runner.adapter_interface import Request
 from conformance.runner.process import Process
 
@@ -63,7 +67,7 @@ def test_the_engine_fills_in_what_v1_leaves_out(engine: Process) -> None:
     }
     answer = ask(engine, "metadata.read", **asked)
     assert isinstance(answer, Ok)
-    assert table_form(asked, expected, answer.value) == ()
+    assert compare_tables(asked, expected, answer.value) == ()
 
 
 def test_the_engine_refuses_a_version_that_does_not_exist(engine: Process) -> None:
@@ -103,7 +107,7 @@ def test_the_engine_gives_new_columns_new_ids(engine: Process) -> None:
     }
     answer = ask(engine, "schema.evolve", **asked)
     assert isinstance(answer, Ok)
-    assert evolved_schema(asked, expected, answer.value) == ()
+    assert compare_evolved_schemas(asked, expected, answer.value) == ()
 
 
 def test_the_engine_replaces_a_partition_field_of_v1_by_void(engine: Process) -> None:
@@ -122,7 +126,7 @@ def test_the_engine_replaces_a_partition_field_of_v1_by_void(engine: Process) ->
     }
     answer = ask(engine, "partition-spec.evolve", **asked)
     assert isinstance(answer, Ok)
-    assert evolved_spec(asked, expected, answer.value) == ()
+    assert compare_evolved_specs(asked, expected, answer.value) == ()
 
 
 def test_the_engine_finds_fields_by_the_names_of_a_mapping(engine: Process) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.engine_setup import launch
-from conformance.operations.reading.comparators import table_rows
+from conformance.operations.reading.comparators import compare_rows
 from conformance.table_io.encryption import KEY_ID, load_key_file
 from conformance.table_io.local import plan_reading, read_table
 from conformance.table_io.spark_types import spark_batch, spark_schema
@@ -141,7 +141,7 @@ def test_many_tasks_are_sent_in_parts(results: dict[str, Any]) -> None:
 def test_rows_are_those_that_the_statements_made(results: dict[str, Any]) -> None:
     for name in TABLES:
         types, rows = current(name)
-        assert table_rows({"types": types}, {"rows": rows}, {"rows": results["rows"][name]}) == (), name
+        assert compare_rows({"types": types}, {"rows": rows}, {"rows": results["rows"][name]}) == (), name
 
 
 def test_columns_and_filter_are_pushed_into_the_planning(results: dict[str, Any]) -> None:

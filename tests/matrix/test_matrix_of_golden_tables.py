@@ -17,7 +17,7 @@ from conformance.cli import main
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.interop import results
 from conformance.interop.catalogue import variants
-from conformance.interop.cells import Cell, MadeTable, Matrix, TableOutcome
+from conformance.interop.cells import Cell, Matrix, ProducedTable, TableOutcome
 from conformance.interop.golden import golden_tables
 from conformance.interop.known import KnownOutcome, apply_known, load_known
 from conformance.interop.running import MatrixPlan, run_matrix
@@ -210,7 +210,7 @@ def test_a_cell_that_is_otherwise_than_stated_is_new(other: dict[str, Any], expe
 
 
 def test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said(tmp_path: Path) -> None:
-    made = MadeTable(
+    made = ProducedTable(
         "pyiceberg",
         "appends-v2-parquet",
         (),

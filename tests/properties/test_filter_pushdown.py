@@ -134,12 +134,14 @@ def test_what_is_avoided_is_not_made() -> None:
     assert any("NaN" in str(case.files) for case in everything)
     assert any("-0.0" in str(case.files) for case in everything)
     assert any(column.default is not None for case in everything for column in case.columns)
-    assert any(column.born for case in everything for column in case.columns)
+    assert any(column.first_file for case in everything for column in case.columns)
     exclude = frozenset({"nan", "zero", "default", "missing", "nested", "uuid"})
     for case in (make_case(seed, exclude) for seed in range(300)):
         assert "NaN" not in str(case.files)
         assert "-0.0" not in str((case.files, case.predicate)).replace("-0.01", "")
-        assert all(not column.born and column.default is None and column.type != "uuid" for column in case.columns)
+        assert all(
+            not column.first_file and column.default is None and column.type != "uuid" for column in case.columns
+        )
         assert all(isinstance(column.type, str) for column in case.columns)
 
 

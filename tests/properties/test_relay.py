@@ -165,8 +165,8 @@ def test_all_parts_of_what_is_said_have_to_be_there(tmp_path: Path) -> None:
     assert not known.matches("refused", ["append"], "less")
     (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}asks = ['bucket', '\"id\"']\n")
     (known,) = load_known(tmp_path / "known.toml")
-    assert known.matches("refused", ["create"], "any", asked='{"source": "id", "transform": "bucket[2]"}')
-    assert not known.matches("refused", ["create"], "any", asked='{"source": "a", "transform": "bucket[2]"}')
+    assert known.matches("refused", ["create"], "any", operation_text='{"source": "id", "transform": "bucket[2]"}')
+    assert not known.matches("refused", ["create"], "any", operation_text='{"source": "a", "transform": "bucket[2]"}')
     (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}features = ['orc', 'uuid']\n")
     (known,) = load_known(tmp_path / "known.toml")
     assert known.matches("refused", ["create"], "any", features={"orc", "uuid", "long"})
@@ -334,7 +334,7 @@ def test_what_an_engine_does_not_have_is_found_out_once(tmp_path: Path) -> None:
     assert len(asked) == 1
     assert len(table.operations) == 1
     assert [one.outcome for one in found.handovers] == ["done", "unsupported"]
-    (kinds,) = small.lacks.values()
+    (kinds,) = small.unsupported.values()
     assert not small.may_support(APPEND, 2, next(iter(kinds)))
     kinds.add("another kind")
     assert not small.may_support(APPEND, 2, "a third kind")

@@ -137,7 +137,7 @@ def test_a_writer_that_is_lenient_against_a_rule_for_writers_has_an_argument(fac
 
 TABLE = KnownOutcome(
     role="table",
-    who="iceberg-go",
+    adapter="iceberg-go",
     tables=("appends-*",),
     outcome=TableOutcome.INVALID,
     id="iceberg-go-writes-otherwise",

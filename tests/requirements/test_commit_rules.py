@@ -11,7 +11,7 @@ from typing import Any
 import fastavro
 import pytest
 
-from conformance.operations.commits.fixtures import data, data_path, empty_table, position_deletes, vector
+from conformance.operations.commits.fixtures import data_file, data_path, deletion_vector, empty_table, position_deletes
 from conformance.races import suites
 from conformance.races.suites import Race
 from conformance.table_io.stores import commit, load
@@ -67,7 +67,7 @@ class Table:
 
     def add(self, name: str) -> Any:
         self.store.write(data_path(name, self.location), b"rows")
-        return self.do(fast_append([data(name, location=self.location)]))
+        return self.do(fast_append([data_file(name, location=self.location)]))
 
     @property
     def metadata(self) -> TableMetadata:
@@ -131,7 +131,7 @@ def test_a_change_writes_new_files_and_alters_none(table: Table) -> None:  # TMD
 
 def test_every_attempt_writes_a_list_of_its_own(table: Table) -> None:  # MLS001
     meddled = Meddled(table, lambda: table.add("other"))
-    done = table.do(fast_append([data("mine", location=table.location)]), meddled)
+    done = table.do(fast_append([data_file("mine", location=table.location)]), meddled)
     lists = [name for name in meddled.written if name.startswith("snap-")]
     assert done.attempts == 2
     assert len(lists) == len(set(lists)) == 2
@@ -139,7 +139,7 @@ def test_every_attempt_writes_a_list_of_its_own(table: Table) -> None:  # MLS001
 
 def test_the_file_of_the_next_version_is_renamed_and_the_loser_begins_again(table: Table) -> None:  # OCC010
     meddled = Meddled(table, lambda: table.add("other"))
-    table.do(fast_append([data("mine", location=table.location)]), meddled)
+    table.do(fast_append([data_file("mine", location=table.location)]), meddled)
     base = load(table.store)
     assert base is not None
     assert base.location.endswith("/metadata/v3.metadata.json")
@@ -149,7 +149,9 @@ def test_the_file_of_the_next_version_is_renamed_and_the_loser_begins_again(tabl
     assert not set(written) & set(table.files())
     assert sorted(table.entries()) == ["mine", "other"]
     with pytest.raises(CommitFailed):
-        table.do(fast_append([data("late", location=table.location)]), Meddled(table, lambda: table.add("b")), ONCE)
+        table.do(
+            fast_append([data_file("late", location=table.location)]), Meddled(table, lambda: table.add("b")), ONCE
+        )
     assert "late" not in table.entries()
 
 
@@ -191,7 +193,7 @@ def test_numbers_of_a_file_stay_when_its_entry_is_written_anew(table: Table) -> 
         table.add(name)
     table.do(SetProperties({"commit.manifest.min-count-to-merge": "2"}))
     before = {name: entry.sequence_number for name, entry in table.entries().items()}
-    table.do(append([data("c", location=table.location)]))
+    table.do(append([data_file("c", location=table.location)]))
     after = table.entries()
     assert {after[name].status.name for name in before} == {"EXISTING"}
     assert {name: after[name].sequence_number for name in before} == before == {"a": 1, "b": 2}
@@ -203,7 +205,7 @@ def test_files_are_deleted_with_the_last_snapshot_that_lists_them(table: Table) 
     assert first is not None
     table.do(SetReference("t", SnapshotRef(snapshot_id=first, type=RefType.TAG)))
     table.store.write(data_path("b", table.location), b"rows")
-    table.do(overwrite([data("b", location=table.location)], [data_path("a", table.location)]))
+    table.do(overwrite([data_file("b", location=table.location)], [data_path("a", table.location)]))
     table.add("c")
     table.do(Expire(1 << 60, clean_files=True))
     assert table.has("a")  # the tag still has it, although the snapshot that deleted it is gone
@@ -215,8 +217,8 @@ def test_files_are_deleted_with_the_last_snapshot_that_lists_them(table: Table) 
 @pytest.mark.parametrize(
     ("change", "operation", "live"),
     [
-        (lambda at: rewrite([data("n", location=at)], [data_path("a", at)]), "replace", 1),
-        (lambda at: overwrite([data("n", location=at)], [data_path("a", at)]), "overwrite", 1),
+        (lambda at: rewrite([data_file("n", location=at)], [data_path("a", at)]), "replace", 1),
+        (lambda at: overwrite([data_file("n", location=at)], [data_path("a", at)]), "overwrite", 1),
         (lambda at: delete_files([data_path("a", at)]), "delete", 0),
     ],
 )
@@ -237,12 +239,12 @@ def test_a_rewrite_keeps_the_rows_and_is_refused_where_others_deleted_some(table
     deletes = row_delta([position_deletes("p", "a", location=table.location)])
     meddled = Meddled(table, lambda: table.do(deletes))
     with pytest.raises(CommitConflict, match="OCC007"):
-        table.do(rewrite([data("n", location=table.location)], [data_path("a", table.location)]), meddled)
+        table.do(rewrite([data_file("n", location=table.location)], [data_path("a", table.location)]), meddled)
 
 
 def test_summaries_are_strings_and_may_have_entries_of_the_writers(table: Table) -> None:  # NOT006, NOT012
     pairs = (("wap.id", "w"), ("engine-name", "tests"), ("engine-version", "1"))
-    table.do(evolve(fast_append([data("a", location=table.location)]), summary=pairs))
+    table.do(evolve(fast_append([data_file("a", location=table.location)]), summary=pairs))
     snapshot = table.metadata.current_snapshot
     assert snapshot is not None
     assert snapshot.summary is not None
@@ -273,7 +275,7 @@ def test_a_v3_table_takes_deletion_vectors_for_position_deletes(tmp_path: Path) 
     table.add("a")
     with pytest.raises(CommitConflict, match="DEL002"):
         table.do(row_delta([position_deletes("p", "a", location=table.location)]))
-    table.do(row_delta([vector("v", "a", location=table.location)]))
+    table.do(row_delta([deletion_vector("v", "a", location=table.location)]))
     assert sorted(table.entries()) == ["a", "v"]
 
 
@@ -307,7 +309,7 @@ def test_no_file_is_committed_under_an_unknown_transform(  # FIO004, PAR026
     metadata = evolve(empty_table(2, (tmp_path / "t").as_uri()), partition_specs=(PartitionSpec(0, (field,)),))
     table.store = FileSystemStore(metadata.location)
     table.do(CreateTable(metadata))
-    new = fast_append([data("a", None, location=metadata.location)])
+    new = fast_append([data_file("a", None, location=metadata.location)])
     if code is None:
         assert table.do(new).snapshot is not None
         return
@@ -321,7 +323,7 @@ def test_a_number_that_changes_is_reported(number: int, codes: set[str], table: 
     for name in "ab":
         table.add(name)
     table.do(SetProperties({"commit.manifest.min-count-to-merge": "2"}))
-    table.do(append([data("c", location=table.location)]))
+    table.do(append([data_file("c", location=table.location)]))
     snapshot = table.metadata.current_snapshot
     assert snapshot is not None
     list_path = local_path(snapshot.manifest_list or "")

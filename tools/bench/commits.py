@@ -25,7 +25,7 @@ from typing import Any
 from attrs import frozen
 
 from conformance.engine_setup import EngineError, launch
-from conformance.operations.commits.fixtures import data, empty_table
+from conformance.operations.commits.fixtures import data_file, empty_table
 from conformance.table_io.catalogs.servers import KINDS, RunningServer, ServerKind
 from conformance.table_io.stores import commit, open_store
 from conformance.table_io.stores.runner import Runner
@@ -140,7 +140,7 @@ def _work(
     start.wait()
     until, latencies, failed, attempts = time.monotonic() + seconds, list[float](), 0, 0
     while (now := time.monotonic()) < until:
-        file = data(f"{name}-{len(latencies) + failed}", None, location=location, partitioned=False)
+        file = data_file(f"{name}-{len(latencies) + failed}", None, location=location, partitioned=False)
         try:
             attempts += runner.commit(fast_append([file]), policy=policy).attempts
             latencies.append(time.monotonic() - now)

@@ -26,11 +26,11 @@ OURS = ("reference", "spark-reference")
 
 def rows() -> str:
     """Return a table of the engines, each with a description."""
-    of_all = catalog().every
+    of_all = catalog().all_versions
     cells = [
         [code(one.name), _what(one), one.language, _versions(of_all, one), _ready(of_all, one)]
         for one in engine_folders()
-        if one.ours
+        if one.is_shipped
     ]
     return "\n" + "\n".join(table(["engine", "what it is", "language", "versions", "installed as"], cells)) + "\n"
 
@@ -53,7 +53,7 @@ def _ready(of_all: tuple[Engine, ...], one: EngineFolder) -> str:
 
 def names() -> str:
     """Return the titles of the engines, without those of this project."""
-    return ", ".join(one.title for one in engine_folders() if one.ours and one.name not in OURS)
+    return ", ".join(one.title for one in engine_folders() if one.is_shipped and one.name not in OURS)
 
 
 def _filled(text: str, block: re.Match[str]) -> str:

@@ -71,7 +71,7 @@ def _titles() -> dict[str, str]:
 
 def engines() -> list[str]:
     """Return the engines with known deviations, those with the most first."""
-    named = [*(one.engine for one in deviations()), *(one.who.partition("@")[0] for one in tables())]
+    named = [*(one.engine for one in deviations()), *(one.adapter.partition("@")[0] for one in tables())]
     return [name for name, _ in Counter(named).most_common()]
 
 
@@ -82,7 +82,7 @@ def index() -> str:
         found = [one for one in deviations() if one.engine == engine]
         versions = sorted({version for one in found for version in one.versions})
         cases = len({id_ for one in found for id_ in one.vectors})
-        matrix = sum(one.who.partition("@")[0] == engine for one in tables())
+        matrix = sum(one.adapter.partition("@")[0] == engine for one in tables())
         name = f"[{engine}](findings-{engine}.md)"
         kinds = Counter(one.kind for one in found)
         rows.append([name, ", ".join(versions), *(str(kinds[kind]) for kind in DeviationKind), str(cases), str(matrix)])
@@ -147,7 +147,7 @@ def engine_page(engine: str, head: Sequence[str] = ()) -> str:
             lines += [f"### {suite}", ""]
             for one in members:
                 lines += [*address(one.id), *_finding(one)]
-    matrix = [one for one in tables() if one.who.partition("@")[0] == engine]
+    matrix = [one for one in tables() if one.adapter.partition("@")[0] == engine]
     if matrix:
         lines += ["## Tables that one engine writes and another reads", ""]
     for known in matrix:

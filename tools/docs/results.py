@@ -26,7 +26,7 @@ from attrs import asdict, evolve, frozen
 
 from conformance.core.failures import UsageError
 from conformance.interop import results as matrix_results
-from conformance.interop.cells import Cell, MadeTable, Matrix, Participant, TableOutcome, reading_outcome
+from conformance.interop.cells import Cell, Matrix, Participant, ProducedTable, TableOutcome, reading_outcome
 from conformance.runner import results as run_results
 from conformance.runner.results import Result, Run
 from spec_ref.core.json_types import Json
@@ -213,7 +213,7 @@ def read_matrix() -> Matrix | None:
         reason = reasons[row["reason"]] if "reason" in row else ""
         id_ = ids[row["known_table"]] if "known_table" in row else ""
         matrix.tables.append(
-            MadeTable(
+            ProducedTable(
                 producer,
                 name,
                 tuple(row["features"]),

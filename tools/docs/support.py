@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from conformance.core.spec_links import areas
 from conformance.engine_setup.folders import engine_folders
-from conformance.interop.cells import GOLDEN, MadeTable, Matrix, TableOutcome
+from conformance.interop.cells import GOLDEN, Matrix, ProducedTable, TableOutcome
 from conformance.operations.protocol import Ok
 from conformance.vectors import Vector
 from tools.docs.engines import OURS
@@ -76,7 +76,7 @@ class Feature:
         """Return whether a vector that reads such a golden table counts."""
         return self.metadata_columns == any(name.startswith("_") for name in vector.args.get("select", ()))
 
-    def is_about(self, table: MadeTable) -> bool:
+    def is_about(self, table: ProducedTable) -> bool:
         """Return whether a table of the matrix uses the feature: it matches at least one value of each selector."""
         asked = [
             (self.features, any(one in table.features for one in self.features)),
@@ -280,7 +280,7 @@ def causes_of_vector(name: str, id_: str) -> list[Cause]:
 
 @cache
 def _causes_of_tables() -> dict[str, Cause]:
-    return {one.id: Cause(one.id, one.who.partition("@")[0], one.reason) for one in tables()}
+    return {one.id: Cause(one.id, one.adapter.partition("@")[0], one.reason) for one in tables()}
 
 
 def unmatched(given: Sequence[Feature]) -> list[str]:

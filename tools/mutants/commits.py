@@ -50,7 +50,7 @@ def _base(runner: Any) -> Any:
 
 def _no_table() -> bool:
     """Check that a change of a table requires the table to exist (OCC001)."""
-    from conformance.operations.commits.fixtures import data
+    from conformance.operations.commits.fixtures import data_file
     from conformance.operations.commits.reference import MemoryRunner, MemoryStore
     from spec_ref.commits import changes
     from spec_ref.data_types.types import INT
@@ -58,35 +58,35 @@ def _no_table() -> bool:
 
     store = MemoryStore()
     runner = MemoryRunner(store)
-    every = (changes.append([data("a")]), changes.ChangeSchema((AddColumn("b", INT),)))
+    every = (changes.append([data_file("a")]), changes.ChangeSchema((AddColumn("b", INT),)))
     return all(refused(lambda one=one: runner.commit(one), "OCC001") for one in every) and store.pointer is None  # type: ignore[misc]
 
 
 def _list_gone() -> bool:
     """Check that nothing is committed to a table with a missing manifest list, as its files are unknown (SNP005)."""
-    from conformance.operations.commits.fixtures import data
+    from conformance.operations.commits.fixtures import data_file
     from spec_ref.commits import changes
 
-    store, runner = _table(2, [data("a")])
+    store, runner = _table(2, [data_file("a")])
     before = store.pointer
     store.delete(_base(runner).metadata.current_snapshot.manifest_list)
-    return refused(lambda: runner.commit(changes.append([data("b")])), "SNP005") and store.pointer == before
+    return refused(lambda: runner.commit(changes.append([data_file("b")])), "SNP005") and store.pointer == before
 
 
 def _named_manifests() -> bool:
     """Check that the next commit lists a manifest that v1 metadata names itself (SNP006, MLS010 to MLS015)."""
-    from conformance.operations.commits.fixtures import data
+    from conformance.operations.commits.fixtures import data_file
     from spec_ref.commits import changes
     from spec_ref.commits.payloads import FileKind
     from spec_ref.core.records import evolve
 
-    store, runner = _table(1, [data("a", rows=10), data("b", rows=20)])
+    store, runner = _table(1, [data_file("a", rows=10), data_file("b", rows=20)])
     base = _base(runner)
     (snapshot,) = base.metadata.snapshots
     (listed,) = runner.read(snapshot.manifest_list, FileKind.MANIFEST_LIST).files
     old = evolve(snapshot, manifest_list=None, manifests=(listed.manifest_path,))
     store.files[base.location] = evolve(base.metadata, snapshots=(old,))
-    runner.commit(changes.fast_append([data("c")]))
+    runner.commit(changes.fast_append([data_file("c")]))
     made = runner.read(_base(runner).metadata.current_snapshot.manifest_list, FileKind.MANIFEST_LIST).files
     (again,) = (one for one in made if one.manifest_path == listed.manifest_path)
     counts = (
@@ -112,12 +112,12 @@ def _bare_header() -> bool:
 
 def _replaced() -> bool:
     """Check that, after a lost answer, the history of a replaced table does not show the outcome (OCC012)."""
-    from conformance.operations.commits.fixtures import data
+    from conformance.operations.commits.fixtures import data_file
     from spec_ref.commits import CommitStateUnknown, changes
     from spec_ref.commits.effects import Swap
     from spec_ref.core.records import evolve
 
-    store, runner = _table(2, [data("a")])
+    store, runner = _table(2, [data_file("a")])
     base = _base(runner)
     other = base.location.replace("metadata/", "metadata/other-")
     store.files[other] = evolve(base.metadata, metadata_log=())
@@ -132,7 +132,7 @@ def _replaced() -> bool:
 
     store.swap_pointer = lost
     try:
-        runner.commit(changes.append([data("b")]), base=base)
+        runner.commit(changes.append([data_file("b")]), base=base)
     except CommitStateUnknown:
         return bool(store.pointer == other)
     return False
@@ -140,11 +140,11 @@ def _replaced() -> bool:
 
 def _expired() -> bool:
     """Check that files of only expired snapshots are deleted, and no live file (Snapshot Retention Policy)."""
-    from conformance.operations.commits.fixtures import data, data_path
+    from conformance.operations.commits.fixtures import data_file, data_path
     from spec_ref.commits import changes
     from spec_ref.commits.payloads import FileKind
 
-    store, runner = _table(2, [data("a")], [data("b")])
+    store, runner = _table(2, [data_file("a")], [data_file("b")])
     before = _base(runner).metadata
     lists = [one.manifest_list for one in before.snapshots]
     (alone,) = runner.read(lists[0], FileKind.MANIFEST_LIST).files
@@ -165,18 +165,18 @@ def _expired() -> bool:
 
 def _counts_left_out() -> bool:
     """Check that the first v2 commit counts a manifest whose counts a v1 list leaves out (MLS010 to MLS015)."""
-    from conformance.operations.commits.fixtures import UUID, data
+    from conformance.operations.commits.fixtures import UUID, data_file
     from spec_ref.commits import changes
     from spec_ref.commits.payloads import FileKind, encode
     from spec_ref.core.records import evolve
     from spec_ref.core.versions import V2
 
-    store, runner = _table(1, [data("a", rows=10), data("b", rows=20)])
+    store, runner = _table(1, [data_file("a", rows=10), data_file("b", rows=20)])
     path = _base(runner).metadata.current_snapshot.manifest_list
     read = runner.read(path, FileKind.MANIFEST_LIST)
     store.files[path] = evolve(read, files=tuple(evolve(one, added_rows_count=None) for one in read.files))
     runner.commit(changes.Upgrade(V2, UUID))
-    runner.commit(changes.fast_append([data("c", rows=5)]))
+    runner.commit(changes.fast_append([data_file("c", rows=5)]))
     made = _base(runner).metadata.current_snapshot.manifest_list
     listed = runner.read(made, FileKind.MANIFEST_LIST)
     return sorted(one.added_rows_count for one in listed.files) == [5, 30] and bool(encode(listed, made))
@@ -184,17 +184,17 @@ def _counts_left_out() -> bool:
 
 def _tag() -> bool:
     """Check that a tag stays at its snapshot (REF008), and that it has no retention of snapshots (REF003)."""
-    from conformance.operations.commits.fixtures import data
+    from conformance.operations.commits.fixtures import data_file
     from spec_ref.commits import changes
     from spec_ref.snapshots.references import RefType, SnapshotRef
 
-    store, runner = _table(2, [data("a")])
+    store, runner = _table(2, [data_file("a")])
     tag = SnapshotRef(snapshot_id=_base(runner).metadata.current_snapshot_id, type=RefType.TAG)
     runner.commit(changes.SetReference("v1", tag))
     before = store.pointer
     kept = SnapshotRef(snapshot_id=tag.snapshot_id, type=RefType.TAG, min_snapshots_to_keep=1)
     return (
-        refused(lambda: runner.commit(changes.fast_append([data("b")], branch="v1")), "REF008")
+        refused(lambda: runner.commit(changes.fast_append([data_file("b")], branch="v1")), "REF008")
         and refused(lambda: runner.commit(changes.SetReference("v2", kept)), "REF003")
         and store.pointer == before
     )
@@ -202,27 +202,27 @@ def _tag() -> bool:
 
 def _two_vectors() -> bool:
     """Check that a commit adds at most one deletion vector of a data file (DEL003)."""
-    from conformance.operations.commits.fixtures import data, vector
+    from conformance.operations.commits.fixtures import data_file, deletion_vector
     from spec_ref.commits import changes
 
-    store, runner = _table(3, [data("a")])
+    store, runner = _table(3, [data_file("a")])
     before = store.pointer
-    two = changes.row_delta([vector("v1", "a"), vector("v2", "a")])
+    two = changes.row_delta([deletion_vector("v1", "a"), deletion_vector("v2", "a")])
     return refused(lambda: runner.commit(two), "DEL003") and store.pointer == before
 
 
 def _another_table() -> bool:
     """Check that nothing is committed to a table whose UUID differs from that of the planned one (TMD035)."""
-    from conformance.operations.commits.fixtures import UUID, data
+    from conformance.operations.commits.fixtures import UUID, data_file
     from spec_ref.commits import changes
     from spec_ref.core.records import evolve
 
-    store, runner = _table(2, [data("a")])
+    store, runner = _table(2, [data_file("a")])
     base = _base(runner)
     store.pointer = base.location.replace("metadata/", "metadata/other-")
     store.files[store.pointer] = evolve(base.metadata, table_uuid=UUID[::-1])
     before = store.pointer
-    change = changes.fast_append([data("b")])
+    change = changes.fast_append([data_file("b")])
     return refused(lambda: runner.commit(change, base=base), "TMD035") and store.pointer == before
 
 

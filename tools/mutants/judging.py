@@ -156,7 +156,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
         ):
             return False  # the number of places differs from the reported count
         if one.severity == "error":
-            return one.code in errors and errors <= {one.code, *one.also}
+            return one.code in errors and errors <= {one.code, *one.draws_feature}
         reported = {(finding.requirement, finding.severity.value) for finding in report.findings}
         return (one.code, one.severity) in reported and not errors
 

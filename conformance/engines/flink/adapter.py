@@ -63,7 +63,7 @@ def main() -> None:
     try:
         serve(about, {"table.read": Reader(flink).read, **writing.operations(flink)}, answers=answers)
     finally:
-        flink.end()
+        flink.close()
 
 
 if __name__ == "__main__":

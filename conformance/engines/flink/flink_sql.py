@@ -206,7 +206,7 @@ class Flink:
             raise SystemExit("the program with Flink ended")
         return json.loads(line)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close the program's input, so that it exits."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()

@@ -34,4 +34,4 @@ def write(kit: Any) -> None:
             steps.append((DELETE, None))
         made.record(version, create, steps, None if version == 1 else "equality-deletes")
     made.close()
-    flink.end()
+    flink.close()

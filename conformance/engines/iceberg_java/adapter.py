@@ -95,7 +95,7 @@ class Program:
             raise Invalid(message) if answer["error"]["kind"] == "invalid" else RuntimeError(message)
         return answer["ok"]
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close the program's input, so that it exits."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
@@ -127,7 +127,7 @@ def main() -> None:
             answers.write(answer)
             answers.flush()
     finally:
-        program.end()
+        program.close()
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def operations(form: str = FAST) -> dict[str, Callable[[Arguments], object]]:
     return {
         name: _when_asked(family, name, form)
         for family in families()
-        if family.has("reference")
+        if family.has_module("reference")
         for name in family.operations
     }
 
@@ -50,7 +50,7 @@ def _when_asked(family: Family, name: str, form: str) -> Callable[[Arguments], o
 
     @cache
     def operation() -> Callable[[Arguments], object]:
-        found: dict[str, Callable[[Arguments], object]] = family.load("reference").operations(functions(form))
+        found: dict[str, Callable[[Arguments], object]] = family.load_module("reference").operations(functions(form))
         return found[name]
 
     return lambda args: operation()(args)

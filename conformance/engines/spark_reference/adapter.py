@@ -69,7 +69,7 @@ def start_spark() -> SparkSession:
     return spark
 
 
-def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
+def answer_requests(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
     """Answer requests in one Spark job, to which reading a table adds one question for each task of its scan."""
     answers: list[dict[str, Any]] = []
     questions: list[Request] = []
@@ -143,7 +143,7 @@ def main() -> None:
         for requests in split_before_writes(waiting_requests()):
             asked = [request for request in requests if request["op"] not in ("start", "stop")]
             try:
-                found = iter(ask(spark, asked) if asked else [])
+                found = iter(answer_requests(spark, asked) if asked else [])
             except Exception as error:
                 found = iter([internal(error)] * len(asked))
             for request in requests:

@@ -42,13 +42,13 @@ class SparkWriter(ReferenceWriter):
 
     def update(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        values = self.assigned(operation)
+        values = self.assigned_values(operation)
         on_spark.update(
             self._spark, self.table, values, where, mode=requested_mode(operation), branch=target_branch(operation)
         )
 
     def merge(self, operation: Json) -> None:
-        source = self.merged(operation)
+        source = self.merge_rows(operation)
         on_spark.merge(
             self._spark,
             self.table,

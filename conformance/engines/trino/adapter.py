@@ -71,7 +71,7 @@ class Reader:
         _check_expressible(type_, value)
         literal = primitive_sql(type_, value, DIALECT.literals, DIALECT)
         statement = f"SELECT iceberg.system.bucket({literal}, {found[1]})"
-        _, rows = self._server.run(statement, lacking=(*LACKING, NO_BUCKETS))
+        _, rows = self._server.run(statement, unsupported=(*LACKING, NO_BUCKETS))
         return rows[0][0]
 
 

@@ -149,13 +149,13 @@ class Server:
         (self._place / "Start.java").write_text(MAIN, encoding="utf-8")
 
     def run(
-        self, statement: str, *, lacking: tuple[str, ...] = LACKING, **properties: str
+        self, statement: str, *, unsupported: tuple[str, ...] = LACKING, **properties: str
     ) -> tuple[list[str], list[list[Any]]]:
         """Run a statement; return the names of its columns, and its rows.
 
         Args:
             statement: the SQL statement.
-            lacking: the errors that mean that Trino lacks what the statement needs.
+            unsupported: the errors that mean that Trino lacks what the statement needs.
             properties: the session properties.
 
         Raises:
@@ -167,7 +167,7 @@ class Server:
         try:
             return client.run(statement, properties)
         except QueryError as error:
-            raise to_adapter_error(error, lacking) from None
+            raise to_adapter_error(error, unsupported) from None
         except OSError as error:
             self.stop()
             sys.exit(f"the Trino server does not answer: {error}")  # a new adapter starts a new server
@@ -218,11 +218,11 @@ class Server:
         self._guardian.wait()
 
 
-def to_adapter_error(error: QueryError, lacking: tuple[str, ...] = LACKING) -> Exception:
+def to_adapter_error(error: QueryError, unsupported: tuple[str, ...] = LACKING) -> Exception:
     """Return the exception that an adapter raises for a Trino error."""
     said = " <- ".join(dict.fromkeys((f"{error.name}: {error}", *(text for _, text in error.causes if text))))
     classes = {class_ for class_, _ in error.causes}
-    if error.name in lacking or classes & {*NOT_THERE}:
+    if error.name in unsupported or classes & {*NOT_THERE}:
         return Unsupported(said)
     if error.kind in ("USER_ERROR", "EXTERNAL") or classes & {*REFUSALS}:
         return Invalid(said)

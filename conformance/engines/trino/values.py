@@ -15,21 +15,21 @@ from spec_ref.core.json_types import Json
 GEOSPATIAL = ("geometry", "geography")
 
 
-def value(type_: Json, found: Any) -> Json:
+def value(type_: Json, value_json: Any) -> Json:
     """Return the exchange form of a value.
 
     Args:
         type_: the Iceberg type; None if it is unknown.
-        found: the value in the protocol's JSON.
+        value_json: the value in the protocol's JSON.
 
     Raises:
         Unsupported: Trino has no exact form for values of the type.
     """
     name = native.kind(type_)
-    if found is None:
+    if value_json is None:
         return None
     read = _READ.get(name)
-    return found if read is None else read(type_, found)
+    return value_json if read is None else read(type_, value_json)
 
 
 def _struct(type_: Json, found: Any) -> Json:

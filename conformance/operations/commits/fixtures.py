@@ -73,7 +73,7 @@ def data_path(name: str, location: str = LOCATION) -> str:
     return f"{location}/data/{name}"
 
 
-def data(
+def data_file(
     name: str,
     part: str | None = "a",
     rows: int = 10,
@@ -144,7 +144,7 @@ def equality_deletes(
 
 def position_deletes(
     name: str,
-    of: str | None = None,
+    data_file: str | None = None,
     part: str | None = "a",
     rows: int = 1,
     *,
@@ -157,7 +157,7 @@ def position_deletes(
 
     Args:
         name: the name of the file.
-        of: the name of the data file; None for deletes of several files.
+        data_file: the name of the data file; None for deletes of several files.
         part: the value of the partition field ``part``.
         rows: how many rows of each data file are deleted.
         location: the location of the table.
@@ -166,7 +166,7 @@ def position_deletes(
         names: the names of the first and the last data file with deleted rows, which become the bounds of
             ``file_path``; without them, the file has no bounds and may apply to all files of the partition.
     """
-    referenced = None if of is None else data_path(of, location)
+    referenced = None if data_file is None else data_path(data_file, location)
     bounds: dict[str, Any] = {}
     if names is not None:
         low, high = ({FILE_PATH: data_path(one, location).encode()} for one in names)
@@ -184,9 +184,9 @@ def position_deletes(
     )
 
 
-def vector(
+def deletion_vector(
     name: str,
-    of: str,
+    data_file: str,
     part: str | None = "a",
     rows: int = 1,
     *,
@@ -204,7 +204,7 @@ def vector(
         partition,
         content=FileContent.POSITION_DELETES,
         file_format=FileFormat.PUFFIN,
-        referenced_data_file=data_path(of, location),
+        referenced_data_file=data_path(data_file, location),
         content_offset=VECTOR_OFFSET,
         content_size_in_bytes=40,
     )

@@ -13,12 +13,12 @@ from conformance.adapter_sdk.serve import Arguments
 from conformance.operations.commits.fixtures import (
     LOCATION,
     SCHEMA,
-    data,
+    data_file,
     data_path,
+    deletion_vector,
     empty_table,
     equality_deletes,
     position_deletes,
-    vector,
 )
 from conformance.operations.forms import Functions
 from conformance.table_io.stores.runner import Runner
@@ -96,9 +96,9 @@ class MemoryRunner(Runner):
         given: a folder with manifests and manifest lists of the table that a race begins with.
     """
 
-    def __init__(self, store: MemoryStore, given: Path | None = None) -> None:
+    def __init__(self, store: MemoryStore, folder: Path | None = None) -> None:
         super().__init__(store)
-        self._files, self._given = store.files, given
+        self._files, self._folder = store.files, folder
 
     def write(self, path: str, content: Payload) -> int:
         """Store a payload in memory; the reported size is always 1."""
@@ -107,7 +107,7 @@ class MemoryRunner(Runner):
 
     def read(self, path: str, kind: FileKind) -> Payload | None:
         """Return a payload that was stored, or decode a file of the given folder."""
-        if path not in self._files and self._given is not None and Path(path).parent == self._given:
+        if path not in self._files and self._folder is not None and Path(path).parent == self._folder:
             self._files[path] = decode(Path(path).read_bytes(), kind, path)
         return self._files.get(path)
 
@@ -172,13 +172,13 @@ def _new(file: Change, table: TableMetadata, sequence_number: int | None = None)
     }
     match file.get("kind", "data"):
         case "data":
-            return data(name, rows=rows, sequence_number=sequence_number, **place)
+            return data_file(name, rows=rows, sequence_number=sequence_number, **place)
         case "equality":
             return equality_deletes(name, rows=rows, **place)
         case "position":
             return position_deletes(name, file.get("of"), rows=rows, **place)
         case _:
-            return vector(name, file["of"], rows=rows, **place)
+            return deletion_vector(name, file["of"], rows=rows, **place)
 
 
 def _validation(change: Change, table: TableMetadata, args: Arguments) -> changes.Validation:

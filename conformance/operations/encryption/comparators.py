@@ -19,12 +19,12 @@ with lazy_imports():
     from spec_ref.encodings import aes_gcm_stream
 
 
-def content(_args: dict[str, Any], expected: dict[str, str], got: dict[str, str]) -> Differences:
+def compare_content(_args: dict[str, Any], expected: dict[str, str], got: dict[str, str]) -> Differences:
     """Compare the content of a file; hexadecimal digits may have either case."""
     return _differences(expected["bytes"].upper(), got["bytes"].upper())
 
 
-def stream(args: dict[str, Any], _expected: str, got: str) -> Differences:
+def compare_written_stream(args: dict[str, Any], _expected: str, got: str) -> Differences:
     """Check that a written stream follows every rule, and compare its content with what was to be written."""
     data = bytes.fromhex(got)
     try:
@@ -40,5 +40,5 @@ def _differences(expected: Any, got: Any) -> Differences:
     return tuple(islice(json_differences(expected, got), MAX_DIFFERENCES))
 
 
-COMPARATORS: dict[str, Comparator] = {"gcm.decrypt": content, "gcm.encrypt": stream}
+COMPARATORS: dict[str, Comparator] = {"gcm.decrypt": compare_content, "gcm.encrypt": compare_written_stream}
 """The comparator of each operation."""

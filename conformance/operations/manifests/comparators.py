@@ -122,7 +122,7 @@ def compare_manifests(args: Form, expected: Form, got: Form) -> Differences:
     return _differences(_entries(args, expected), _entries(args, got))
 
 
-def manifest_list_form(args: Form, expected: Form, got: Form) -> Differences:
+def compare_manifest_lists(args: Form, expected: Form, got: Form) -> Differences:
     """Compare the manifests of a manifest list, or the selected members."""
     names = args.get("select")
 
@@ -135,12 +135,12 @@ def manifest_list_form(args: Form, expected: Form, got: Form) -> Differences:
 # Written files
 
 
-def written_manifest(args: Form, expected: str, got: str) -> Differences:
+def compare_written_manifests(args: Form, expected: str, got: str) -> Differences:
     """Check that a written manifest follows every rule that binds writers, and compare its content."""
     return _differences(_written(_manifest, args, expected, ours=True), _written(_manifest, args, got))
 
 
-def written_manifest_list(args: Form, expected: str, got: str) -> Differences:
+def compare_written_manifest_lists(args: Form, expected: str, got: str) -> Differences:
     """Check and compare a written manifest list, like `manifest_file`."""
     return _differences(_written(_list, args, expected, ours=True), _written(_list, args, got))
 
@@ -210,10 +210,10 @@ def _list(args: Form, data: bytes) -> Form:
 
 COMPARATORS: dict[str, Comparator] = {
     "manifest.read": compare_manifests,
-    "manifest.write": written_manifest,
+    "manifest.write": compare_written_manifests,
     "manifest.check": unordered_comparator(),
-    "manifest-list.read": manifest_list_form,
-    "manifest-list.write": written_manifest_list,
+    "manifest-list.read": compare_manifest_lists,
+    "manifest-list.write": compare_written_manifest_lists,
     "manifest-list.check": unordered_comparator(),
 }
 """The comparator of each operation."""

@@ -38,7 +38,7 @@ def _differences(expected: Any, got: Any) -> Differences:
     return tuple(islice(json_differences(expected, got), MAX_DIFFERENCES))
 
 
-def puffin_form(_args: dict[str, Any], expected: Form, got: Form) -> Differences:
+def compare_puffin_contents(_args: dict[str, Any], expected: Form, got: Form) -> Differences:
     """Compare the content of a file; hexadecimal digits of payloads may have either case."""
     return _differences(_upper(expected), _upper(got))
 
@@ -48,7 +48,7 @@ def _upper(form: Form) -> Form:
     return {**form, "blobs": blobs}
 
 
-def puffin_file(_args: dict[str, Any], expected: str, got: str) -> Differences:
+def compare_written_puffin_files(_args: dict[str, Any], expected: str, got: str) -> Differences:
     """Check that a written file follows every rule that binds writers, and compare its blobs.
 
     The offsets of blobs and ``created-by`` are not compared.
@@ -69,7 +69,7 @@ def _written_file(data: bytes) -> Form:
     return form
 
 
-def deletion_vector(_args: dict[str, Any], expected: str, got: str) -> Differences:
+def compare_written_deletion_vectors(_args: dict[str, Any], expected: str, got: str) -> Differences:
     """Check that a written deletion vector is well-formed, and compare its positions."""
     return _differences(*_both(_written_vector, expected, got))
 
@@ -79,7 +79,7 @@ def _written_vector(data: bytes) -> Form:
     return wire.vector_form(vector, columnar_vectors.position_ranges(vector))
 
 
-def theta_sketch(_args: dict[str, Any], expected: str, got: str) -> Differences:
+def compare_written_sketches(_args: dict[str, Any], expected: str, got: str) -> Differences:
     """Check that a written sketch is well-formed, and compare its hashes."""
     return _differences(*_both(_written_sketch, expected, got))
 
@@ -97,11 +97,11 @@ def _both(read: Callable[[bytes], Form], expected: str, got: str) -> tuple[Form,
 
 
 COMPARATORS: dict[str, Comparator] = {
-    "puffin.read": puffin_form,
-    "puffin.write": puffin_file,
+    "puffin.read": compare_puffin_contents,
+    "puffin.write": compare_written_puffin_files,
     "dv.decode": compare_exact,
-    "dv.encode": deletion_vector,
+    "dv.encode": compare_written_deletion_vectors,
     "theta.decode": compare_exact,
-    "theta.encode": theta_sketch,
+    "theta.encode": compare_written_sketches,
 }
 """The comparator of each operation."""

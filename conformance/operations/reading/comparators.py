@@ -31,7 +31,7 @@ from spec_ref.encodings.variant.value import decode_variant
 from spec_ref.encodings.variant.value_writer import encode_variant
 
 
-def table_rows(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
+def compare_rows(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
     """Compare rows as a multiset of values of the columns' types: each row must occur as often as expected.
 
     Unexpected rows are paired with the most similar missing rows, and reported column by column.
@@ -153,7 +153,7 @@ def _written(types: dict[str, Type], row: JsonObject) -> JsonObject:
     return {name: to_exchange(type_, row[name]) for name, type_ in types.items()}
 
 
-def planned_files(_args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
+def compare_plans(_args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
     """Compare the files of a scan, each with its deletes; files that ``expected`` marks as optional may be absent."""
     return tuple(islice(_plan_differences(expected["files"], got["files"]), MAX_DIFFERENCES))
 
@@ -191,7 +191,7 @@ def _described(deletes: Counter[tuple[str, str | None]]) -> list[str]:
 
 
 COMPARATORS: dict[str, Comparator] = {
-    "table.read": table_rows,
-    "scan.plan": planned_files,
+    "table.read": compare_rows,
+    "scan.plan": compare_plans,
 }
 """The comparator of each operation."""

@@ -7,8 +7,8 @@ from typing import Any
 from conformance.operations.comparison import (
     Comparator,
     Differences,
+    compare_hexadecimal,
     first_differences,
-    hexadecimal,
     json_differences,
     same_json,
     type_argument,
@@ -18,7 +18,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import BINARY, DOUBLE, FLOAT, FixedType, ListType, MapType, StructType, Type
 
 
-def json_form(args: dict[str, Any], expected: Any, got: Any) -> Differences:
+def compare_json_values(args: dict[str, Any], expected: Any, got: Any) -> Differences:
     """Compare the JSON form of values, normalized where the type allows several spellings (`_normal`)."""
     if same_json(expected, got):
         return ()
@@ -54,10 +54,10 @@ def _normal(type_: Type, value: Any) -> Any:
 
 
 COMPARATORS: dict[str, Comparator] = {
-    "single-value.encode": hexadecimal,
+    "single-value.encode": compare_hexadecimal,
     "single-value.decode": typed_comparator(type_argument),
-    "json-value.encode": json_form,
-    "json-value.decode": hexadecimal,
-    "json-value.round-trip": json_form,
+    "json-value.encode": compare_json_values,
+    "json-value.decode": compare_hexadecimal,
+    "json-value.round-trip": compare_json_values,
 }
 """The comparator of each operation."""

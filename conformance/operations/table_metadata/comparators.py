@@ -135,7 +135,7 @@ def _selected(args: Form, form: Any) -> Any:
     return form if names is None or not isinstance(form, dict) else {n: form[n] for n in form if n in names}
 
 
-def table_form(args: Form, expected: Any, got: Any) -> Differences:
+def compare_tables(args: Form, expected: Any, got: Any) -> Differences:
     """Compare the canonical form of a table, or the selected members."""
     sides = (_table(_with_text_longs(_selected(args, side))) for side in (expected, got))
     return _differences(*sides)
@@ -196,7 +196,7 @@ def _highest(stated: Any, places: list[tuple[Form, str]], last: int) -> Any:
     return highest if type(stated) is int and stated >= max(used, last) else stated
 
 
-def evolved_schema(args: Form, expected: Any, got: Any) -> Differences:
+def compare_evolved_schemas(args: Form, expected: Any, got: Any) -> Differences:
     """Compare the fields of an evolved schema, and the last column id."""
 
     def form(answer: Form) -> Form:
@@ -207,7 +207,7 @@ def evolved_schema(args: Form, expected: Any, got: Any) -> Differences:
     return _differences(form(expected), form(got))
 
 
-def evolved_spec(args: Form, expected: Any, got: Any) -> Differences:
+def compare_evolved_specs(args: Form, expected: Any, got: Any) -> Differences:
     """Compare the fields of an evolved spec, whether the table already had it, and the last partition field id."""
     known = [spec["spec-id"] for spec in args["partition_specs"]]
 
@@ -222,12 +222,12 @@ def evolved_spec(args: Form, expected: Any, got: Any) -> Differences:
 
 
 COMPARATORS: dict[str, Comparator] = {
-    "metadata.read": table_form,
+    "metadata.read": compare_tables,
     "metadata.write": compare_table_json,
-    "metadata.upgrade": table_form,
+    "metadata.upgrade": compare_tables,
     "metadata.check": unordered_comparator(),
-    "schema.evolve": evolved_schema,
-    "partition-spec.evolve": evolved_spec,
+    "schema.evolve": compare_evolved_schemas,
+    "partition-spec.evolve": compare_evolved_specs,
     "retention.expire": unordered_comparator("snapshots", "refs"),
     "name-mapping.apply": unordered_comparator(),
 }

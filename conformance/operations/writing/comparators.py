@@ -42,7 +42,7 @@ class BrokenRule(Difference):
     violation: Violation
 
 
-def written_table(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
+def compare_written_tables(args: JsonObject, expected: JsonObject, got: JsonObject) -> Differences:
     """Compare the table at a location with the script's result."""
     return tuple(islice(_differences(args, expected, got), MAX_DIFFERENCES))
 
@@ -259,7 +259,7 @@ def _grouped(rows: list[tuple[str, int, int]]) -> dict[str, list[tuple[int, int]
 
 
 COMPARATORS: dict[str, Comparator] = {
-    "table.write": written_table,
-    "table.change": written_table,
+    "table.write": compare_written_tables,
+    "table.change": compare_written_tables,
 }
 """The comparator of each operation."""

@@ -58,12 +58,12 @@ class ReferenceWriter:
 
     Args:
         location: the folder of the table that ``create`` makes; None to open a table.
-        called: the functions of the form that writes; those of `FAST` by default.
+        form_functions: the functions of the form that writes; those of `FAST` by default.
     """
 
-    def __init__(self, location: str | None, called: Functions | None = None) -> None:
+    def __init__(self, location: str | None, form_functions: Functions | None = None) -> None:
         self._location = location
-        self._called = functions(FAST) if called is None else called
+        self._functions = functions(FAST) if form_functions is None else form_functions
         self._made: WritableTable | None = None
 
     @property
@@ -150,27 +150,27 @@ class ReferenceWriter:
             if name not in fields:
                 raise spec_error("TYP002", "the schema does not have the column", found=name)
         values = [{name: read_literal(fields[name].type, row[name]) for name in names} for row in rows]
-        return self._called["rows to write"]([fields[name] for name in names], values)
+        return self._functions["rows to write"]([fields[name] for name in names], values)
 
     def append(self, operation: Json) -> None:
-        self._called["append"](self.table, self.rows(operation["rows"]), branch=target_branch(operation))
+        self._functions["append"](self.table, self.rows(operation["rows"]), branch=target_branch(operation))
 
     def overwrite(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        self._called["overwrite"](self.table, self.rows(operation["rows"]), where, branch=target_branch(operation))
+        self._functions["overwrite"](self.table, self.rows(operation["rows"]), where, branch=target_branch(operation))
 
     def delete(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        self._called["delete"](self.table, where, mode=requested_mode(operation), branch=target_branch(operation))
+        self._functions["delete"](self.table, where, mode=requested_mode(operation), branch=target_branch(operation))
 
     def update(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        values = self.assigned(operation)
-        self._called["update"](
+        values = self.assigned_values(operation)
+        self._functions["update"](
             self.table, values, where, mode=requested_mode(operation), branch=target_branch(operation)
         )
 
-    def assigned(self, operation: Json) -> dict[str, Any]:
+    def assigned_values(self, operation: Json) -> dict[str, Any]:
         """Return the values that ``update`` sets, by column."""
         fields = {field.name: field for field in self._schema.fields}
         for name in operation["set"]:
@@ -178,27 +178,27 @@ class ReferenceWriter:
                 raise spec_error("TYP002", "the schema does not have the column", found=name)
         return {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
 
-    def merged(self, operation: Json) -> Any:
+    def merge_rows(self, operation: Json) -> Any:
         """Return the rows that ``merge`` merges."""
         return self.rows(operation["rows"], same_columns(operation["rows"]) or operation["on"])
 
     def merge(self, operation: Json) -> None:
-        rows = self.merged(operation)
-        self._called["merge"](
+        rows = self.merge_rows(operation)
+        self._functions["merge"](
             self.table, rows, operation["on"], mode=requested_mode(operation), branch=target_branch(operation)
         )
 
     def delete_equal(self, operation: Json) -> None:
         rows = operation["rows"]
-        self._called["delete keys"](self.table, self.rows(rows, list(rows[0])), branch=target_branch(operation))
+        self._functions["delete keys"](self.table, self.rows(rows, list(rows[0])), branch=target_branch(operation))
 
     def upsert(self, operation: Json) -> None:
         rows = operation["rows"]
         keys = self.rows(rows, operation["on"])
-        self._called["delete keys"](self.table, keys, rows=self.rows(rows), branch=target_branch(operation))
+        self._functions["delete keys"](self.table, keys, rows=self.rows(rows), branch=target_branch(operation))
 
     def compact(self, operation: Json) -> None:
-        self._called["compact"](self.table, branch=target_branch(operation))
+        self._functions["compact"](self.table, branch=target_branch(operation))
 
     def rewrite_manifests(self, operation: Json) -> None:
         rewrite_manifests(self.table, branch=target_branch(operation))
@@ -313,6 +313,6 @@ def _check_operations(given: Sequence[Json], *, new: bool) -> None:
             raise Invalid(f"{place}{'' if wrong.startswith('/') else ': '}{wrong}")
 
 
-def operations(called: Functions) -> dict[str, Callable[[Arguments], object]]:
+def operations(functions: Functions) -> dict[str, Callable[[Arguments], object]]:
     """Return the operations by name."""
-    return writing_operations(lambda location: ReferenceWriter(location, called), NAME)
+    return writing_operations(lambda location: ReferenceWriter(location, functions), NAME)

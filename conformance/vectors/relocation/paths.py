@@ -34,7 +34,7 @@ class Paths:
         in_uri = new if new.startswith(b"/") else b"/" + new
         return self._pattern.sub(lambda found: found[1] + in_uri if found[1] else new, data)
 
-    def replace_cut(self, bound: bytes) -> bytes:
+    def replace_truncated(self, bound: bytes) -> bytes:
         """Rewrite the bound of a location that was truncated within the folder; an upper bound ends one higher."""
         old, new = self.old.encode(), self.new.encode()
         if 1 < len(bound) <= len(old) and bound[:-1] == old[: len(bound) - 1]:

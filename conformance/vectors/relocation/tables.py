@@ -171,7 +171,7 @@ class _Table:
                 if isinstance(item, RecordValue) and plain_value(item.fields["key"]) == FILE_PATH_ID:
                     value = item.fields["value"]
                     assert isinstance(value, avro.Text)
-                    value.value = self.paths.replace_cut(value.value)
+                    value.value = self.paths.replace_truncated(value.value)
 
     def _listed(self, list_: str, manifest: RecordValue) -> None:
         path, resized = self._named(manifest, "manifest_path")
