@@ -198,13 +198,13 @@ def test_links_of_html_lead_to_an_address(pages: dict[str, str]) -> None:
     ],
 )
 def test_links_are_made_fit_for_the_site(text: str, made: str) -> None:
-    assert site.resolved(text, site.ROOT / "docs" / "x.md", site.handwritten()) == made + "\n"
+    assert site.resolve_links(text, site.ROOT / "docs" / "x.md", site.handwritten()) == made + "\n"
 
 
 @pytest.mark.parametrize("target", ["none.md", "../nothing.py", "minimal.py#x"])
 def test_a_link_to_nothing_ends_the_build(target: str) -> None:
     with pytest.raises(site.BrokenLink, match=f"docs/x.md: there is no {re.escape(target)}"):
-        site.resolved(f"see [it]({target})\n", Path(site.ROOT / "docs" / "x.md"), site.handwritten())
+        site.resolve_links(f"see [it]({target})\n", Path(site.ROOT / "docs" / "x.md"), site.handwritten())
 
 
 def test_texts_do_not_become_markup() -> None:

@@ -37,7 +37,7 @@ from tools.docs import (
     support,
     vector_pages,
 )
-from tools.docs.results import Asked, VectorResults
+from tools.docs.results import TestedEngine, VectorResults
 from tools.docs.support import CRASHED, READS, REFUSED, RIGHT, UNSUPPORTED, WRITES, WRONG, Feature, Support
 
 FINDING = "duckdb-loses-rows-uuids-bucket-identity-partitions"
@@ -88,12 +88,12 @@ def test_each_vector_has_a_letter_for_each_engine(published: Path) -> None:
     write_run(published / "c.jsonl", "2026-01-01", "two", ("a", failed, "known", {"ok": "3"}))
     assert [line.partition(":")[0] for line in results.publish(published)] == ["vectors.jsonl"]
     read = results.read_vectors()
-    assert [(one.name, one.version, one.started) for one in read.asked] == [
+    assert [(one.name, one.version, one.started) for one in read.engines] == [
         ("one", "1", "2026-01-02"),
         ("two", "1", "2026-01-01"),
     ]
     assert read.letters == {"a": "pw", "b": "W.", "c": "r.", "d": "u.", "e": "c.", "f": "C.", "g": "o."}
-    assert read.of("two") == {"a": "w"}
+    assert read.letters_of_engine("two") == {"a": "w"}
 
 
 def test_published_results_are_kept_until_a_newer_run_has_them(published: Path) -> None:
@@ -111,7 +111,7 @@ def test_published_results_are_kept_until_a_newer_run_has_them(published: Path) 
     write_run(published / "a.jsonl", "2026-01-02", "duckdb", (second, passed, "passed", {}))
     results.publish(published)
     read = results.read_vectors()
-    assert [(one.name, one.started) for one in read.asked] == [("duckdb", "2026-01-02"), ("sail@0.1", "2026-01-01")]
+    assert [(one.name, one.started) for one in read.engines] == [("duckdb", "2026-01-02"), ("sail@0.1", "2026-01-01")]
     assert read.letters == {first: "Wp", second: "p."}
     text = (published / "a.jsonl").read_text().replace('"version":"1"', '"version":"2"')
     (published / "a.jsonl").write_text(text)
@@ -244,7 +244,7 @@ def test_support_is_counted_from_golden_tables_and_the_matrix(monkeypatch: pytes
         Cell("duckdb", "duckdb", "a", TableOutcome.REJECTED),
         Cell("duckdb", "duckdb", "b", TableOutcome.CRASHED),
     ]
-    one = Asked("duckdb", "duckdb", "1.5.5", "c++", "2026-01-01", "0")
+    one = TestedEngine("duckdb", "duckdb", "1.5.5", "c++", "2026-01-01", "0")
     monkeypatch.setattr(support, "vector_results", lambda: VectorResults((one,), dict.fromkeys(ids, "w")))
     monkeypatch.setattr(support, "published_matrix", lambda: matrix)
     for cached in (support.support, support._golden_reads):

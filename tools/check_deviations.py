@@ -203,7 +203,7 @@ def problems(entries: Iterable[Deviation], facts: Facts) -> Iterator[str]:
             yield f"{id_}: {times} entries have this id"
 
 
-def of_table(known: KnownOutcome) -> Deviation:
+def table_deviation(known: KnownOutcome) -> Deviation:
     """Convert an entry about tables that engines write for each other into a deviation without vectors."""
     return Deviation(
         engine=known.adapter,
@@ -231,7 +231,7 @@ def table_problems(entries: Iterable[KnownOutcome], facts: Facts) -> Iterator[st
         A sentence for each problem, which begins with the label of the entry.
     """
     for known in entries:
-        one = of_table(known)
+        one = table_deviation(known)
         found = [problem for rule in RULES_OF_TEXT for problem in rule(one, facts)]
         found += [f"{code} is not in the register" for code in one.requirements if code not in facts.requirements]
         found += [f"{point} is not a point of the contradictions" for point in one.points if point not in facts.points]
@@ -249,7 +249,7 @@ def table_problems(entries: Iterable[KnownOutcome], facts: Facts) -> Iterator[st
         yield from (f"{known.label}: {problem}" for problem in found)
 
 
-def of_change(known: KnownRelay | KnownCatalog) -> Deviation:
+def change_deviation(known: KnownRelay | KnownCatalog) -> Deviation:
     """Convert an entry about changed tables, or about catalogs under stress, into a deviation without vectors."""
     return Deviation(
         engine=known.engine if isinstance(known, KnownRelay) else known.id.partition("-")[0],
@@ -275,7 +275,7 @@ def change_problems(entries: Iterable[KnownRelay | KnownCatalog], facts: Facts) 
     Returns:
         A sentence for each problem, which begins with the id of the entry.
     """
-    for one in map(of_change, entries):
+    for one in map(change_deviation, entries):
         yield from (f"{one.id}: {problem}" for rule in RULES_OF_TEXT for problem in rule(one, facts))
 
 

@@ -36,7 +36,7 @@ except UsageError as error:
 """
 
 
-class Failed(Exception):
+class CheckFailed(Exception):
     """A command did not do what a new user may expect."""
 
 
@@ -75,7 +75,7 @@ def expect(command: list[str], status: int, pattern: str, folder: Path) -> str:
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     output = done.stdout + done.stderr
     if done.returncode != status or not re.search(pattern, output) or "Traceback" in output:
-        raise Failed(f"{' '.join(command)}: status {done.returncode}, expected {status} and {pattern!r}\n{output}")
+        raise CheckFailed(f"{' '.join(command)}: status {done.returncode}, expected {status} and {pattern!r}\n{output}")
     return output
 
 
@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="iceberg-conformance-install-") as folder:
             try:
                 check(python, wheel, Path(folder), locked=python == found[-1])
-            except Failed as error:
+            except CheckFailed as error:
                 print(f"{python}: {error}", file=sys.stderr)
                 return 1
         print(f"{python}: the wheel works")

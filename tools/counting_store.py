@@ -35,7 +35,7 @@ _MISSING = b"<Error><Code>NoSuchKey</Code><Message>The key does not exist.</Mess
 
 
 @frozen(kw_only=True)
-class Manners:
+class StoreBehavior:
     """The delay, the limits and the faults of the store."""
 
     delay_s: float = 0.03
@@ -50,7 +50,7 @@ class Manners:
 
 
 class _Server:
-    def __init__(self, folder: Path, manners: Manners) -> None:
+    def __init__(self, folder: Path, manners: StoreBehavior) -> None:
         self.folder = folder
         self.manners = manners
         self.counts: Counter[str] = Counter()
@@ -151,9 +151,9 @@ class CountingStore:
 
 
 @contextmanager
-def counting_store(folder: Path, manners: Manners) -> Iterator[CountingStore]:
+def counting_store(folder: Path, behavior: StoreBehavior) -> Iterator[CountingStore]:
     """Run a store that serves a folder, whose subfolders are buckets, in a separate process."""
-    options = [f"--{name}={value}" for name, value in _options(manners).items()]
+    options = [f"--{name}={value}" for name, value in _options(behavior).items()]
     command = [sys.executable, "-m", "tools.counting_store", str(folder), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -163,7 +163,7 @@ def counting_store(folder: Path, manners: Manners) -> Iterator[CountingStore]:
             process.terminate()
 
 
-def _options(manners: Manners) -> dict[str, Any]:
+def _options(manners: StoreBehavior) -> dict[str, Any]:
     return {
         "delay-ms": manners.delay_s * 1000,
         "connections": manners.connections,
@@ -172,7 +172,7 @@ def _options(manners: Manners) -> dict[str, Any]:
     }
 
 
-async def _run(folder: Path, manners: Manners) -> None:
+async def _run(folder: Path, manners: StoreBehavior) -> None:
     server = await asyncio.start_server(_Server(folder, manners).serve, "127.0.0.1", 0, backlog=256)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
@@ -187,7 +187,9 @@ def main() -> None:
     parser.add_argument("--busy", type=float, default=0.0)
     parser.add_argument("--reset", type=float, default=0.0)
     given = parser.parse_args()
-    manners = Manners(delay_s=given.delay_ms / 1000, connections=given.connections, busy=given.busy, reset=given.reset)
+    manners = StoreBehavior(
+        delay_s=given.delay_ms / 1000, connections=given.connections, busy=given.busy, reset=given.reset
+    )
     asyncio.run(_run(given.folder, manners))
 
 

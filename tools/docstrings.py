@@ -71,7 +71,7 @@ def error_factories(trees: list[ast.Module]) -> dict[str, set[str]]:
     return factories
 
 
-def caught(node: ast.Try) -> frozenset[str]:
+def caught_exceptions(node: ast.Try) -> frozenset[str]:
     """Return the names of the exceptions that a statement catches; ``Exception`` for all."""
     types = [handler.type or ast.Name("Exception") for handler in node.handlers]
     return frozenset(ast.unparse(one) for type_ in types for one in getattr(type_, "elts", [type_]))
@@ -94,10 +94,10 @@ def raise_statements(node: ast.AST, around: frozenset[str] = frozenset()) -> Ite
     for part in ast.iter_child_nodes(node):
         if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             inside = isinstance(node, ast.Try) and part in node.body
-            yield from raise_statements(part, around | caught(node) if inside else around)  # type: ignore[arg-type]
+            yield from raise_statements(part, around | caught_exceptions(node) if inside else around)  # type: ignore[arg-type]
 
 
-def called(node: ast.AST, around: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
+def called_functions(node: ast.AST, around: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
     """Find the functions of a module, and the methods of ``self``, that a node calls.
 
     Args:
@@ -112,10 +112,10 @@ def called(node: ast.AST, around: frozenset[str] = frozenset()) -> Iterator[tupl
     for part in ast.iter_child_nodes(node):
         if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             inside = isinstance(node, ast.Try) and part in node.body
-            yield from called(part, around | caught(node) if inside else around)  # type: ignore[arg-type]
+            yield from called_functions(part, around | caught_exceptions(node) if inside else around)  # type: ignore[arg-type]
 
 
-def raised(
+def raised_exceptions(
     module: ast.Module, owner: ast.ClassDef | None, function: Function, factories: dict[str, set[str]]
 ) -> Iterator[tuple[frozenset[str], str]]:
     """Find the exceptions that a function raises, itself or in the private functions of its module that it calls.
@@ -162,7 +162,7 @@ def raised(
                     stated = {code_of(call.args[0]) for call in calls} - {""}
                     code = stated.pop() if len(stated) == 1 else ""
                 yield classes, code
-        for name, around in called(one):
+        for name, around in called_functions(one):
             if name in known and (name, around) not in seen and name.removeprefix("self.").startswith("_"):
                 seen.add((name, around))
                 for classes, code in follow(known[name][1]):
@@ -216,7 +216,7 @@ def problems(module: ast.Module, factories: dict[str, set[str]], methods: set[st
                 yield function.lineno, f"{name}: {parameter} is not in Args"
         if parameters and returns_value(function) and not {"Returns", "Yields"} & sections.keys():
             yield function.lineno, f"{name} has no Returns or Yields"
-        for errors, code in sorted(set(raised(module, owner, function, factories)), key=str):
+        for errors, code in sorted(set(raised_exceptions(module, owner, function, factories)), key=str):
             text = sections.get("Raises", "")
             if not any(error.startswith("_") or f"{error}:" in text for error in errors):
                 yield function.lineno, f"{name}: {' or '.join(sorted(errors))} is not in Raises"

@@ -26,7 +26,7 @@ NOT_RELAYED = frozenset({"connection", "transfer-encoding", "content-length", "s
 
 
 @frozen
-class Asked:
+class StoreRequest:
     """A request."""
 
     method: str
@@ -54,7 +54,7 @@ class Fault:
     """The status that replaces the store's answer."""
 
 
-Faults = Callable[[Asked], Fault | None]
+Faults = Callable[[StoreRequest], Fault | None]
 
 
 @define
@@ -63,7 +63,7 @@ class Store:
 
     endpoint: str
     faults: Faults = lambda _: None
-    asked: list[Asked] = field(factory=list)
+    requests: list[StoreRequest] = field(factory=list)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -72,7 +72,7 @@ class Store:
 
 
 @contextmanager
-def running() -> Iterator[Store]:
+def running_faulty_store() -> Iterator[Store]:
     """Run a store with an empty bucket."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -126,8 +126,10 @@ def _body(client: BaseHTTPRequestHandler) -> bytes | None:
 
 def _relay(client: BaseHTTPRequestHandler, store: Store, host: str, port: int) -> None:
     body = _body(client)
-    asked = Asked(client.command, unquote(urlsplit(client.path).path).lstrip("/"), client.headers.get("range", ""))
-    store.asked.append(asked)
+    asked = StoreRequest(
+        client.command, unquote(urlsplit(client.path).path).lstrip("/"), client.headers.get("range", "")
+    )
+    store.requests.append(asked)
     fault = store.faults(asked) or Fault()
     time.sleep(fault.wait_s)
     if fault.status is not None:

@@ -395,14 +395,14 @@ def proof_summary(requirement: Requirement, found: Evidence) -> str:
         "check": len(found.checks.get(code, ())),
         "test": sum(len(functions) for functions in found.tests.get(code, {}).values()),
     }
-    proof = ", ".join(counted(kinds[kind], kind) for kind in KINDS if kinds[kind])
-    cover = ", ".join(counted(number, name) for name, number in names.items() if number)
+    proof = ", ".join(with_count(kinds[kind], kind) for kind in KINDS if kinds[kind])
+    cover = ", ".join(with_count(number, name) for name, number in names.items() if number)
     if not proof:
         return f"covered: {cover}" if cover else ""
     return f"proved: {'; '.join(part for part in (proof, cover) if part)}"
 
 
-def counted(number: int, noun: str) -> str:
+def with_count(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 mutant``, ``2 mutants``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 

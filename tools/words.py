@@ -49,7 +49,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Allowed:
+class AllowedText:
     """An exception: text in which a pattern is right."""
 
     path: str
@@ -63,7 +63,7 @@ class Style:
 
     paths: tuple[str, ...]
     rules: tuple[Rule, ...]
-    allowed: tuple[Allowed, ...]
+    allowed: tuple[AllowedText, ...]
     not_linted: tuple[str, ...] = ()
     """The checks of proselint that are disabled."""
 
@@ -75,7 +75,7 @@ class Style:
 def load(document: str) -> Style:
     """Read the style from TOML; raise AssertionError if an exception has no reason."""
     given = tomllib.loads(document)
-    allowed = tuple(Allowed(**row) for row in given.get("allowed", ()))
+    allowed = tuple(AllowedText(**row) for row in given.get("allowed", ()))
     proselint = given.get("proselint", ())
     reasons = [one.reason for one in allowed] + [row["reason"] for row in proselint]
     assert all(len(one) > 10 for one in reasons), "each exception has a reason"
@@ -125,14 +125,14 @@ _KINDS = {
 }
 
 
-def problems(path: str, source: str, style: Style) -> tuple[list[str], set[Allowed]]:
+def problems(path: str, source: str, style: Style) -> tuple[list[str], set[AllowedText]]:
     """Find the avoided words in a file of a kind that has prose.
 
     Returns:
         The problems, and the exceptions that were needed.
     """
     found: list[str] = []
-    needed: set[Allowed] = set()
+    needed: set[AllowedText] = set()
     for number, line in _KINDS[Path(path).suffix](source):
         for rule in style.rules:
             for match in rule.pattern.finditer(line):
@@ -162,7 +162,7 @@ def lint(path: str, source: str, style: Style) -> list[str]:
 
 def check(style: Style, files: Sequence[Path]) -> Iterator[str]:
     """Yield the problems of files, then the exceptions for them that excuse nothing."""
-    needed: set[Allowed] = set()
+    needed: set[AllowedText] = set()
     names = {file.relative_to(ROOT).as_posix(): file for file in files}
     for name, file in names.items():
         source = file.read_text(encoding="utf-8")

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tools.derive.cases.commit_kit import base, changes, file, race
-from tools.derive.commits import replayed
+from tools.derive.cases.commit_kit import base, changes, data_file, race
+from tools.derive.commits import replay
 
 
 def outcomes(version: int, first: str, second: str) -> list[list[str]]:
     log = race(changes(version, "a")[first], changes(version, "b")[second])
-    return [one["outcomes"] for one in replayed(version, base(version), log)]
+    return [one["outcomes"] for one in replay(version, base(version), log)]
 
 
 DONE, LOST = ["committed", "committed"], ["committed", "conflict"]
@@ -50,14 +50,14 @@ def test_rows_that_were_given_ids_meanwhile_may_be_written_anew_or_not() -> None
     begins = [*base(2), {"op": "upgrade", "version": 3}]
     made, other = changes(3, "a"), changes(3, "b")
     log = race(made["append"], other["rewrite"])
-    assert [one["outcomes"] for one in replayed(2, begins, log)] == [LOST, DONE]
-    later = [{"op": "append", "files": [file("f4")]}]
-    assert [one["outcomes"] for one in replayed(2, begins + later, log)] == [DONE]
+    assert [one["outcomes"] for one in replay(2, begins, log)] == [LOST, DONE]
+    later = [{"op": "append", "files": [data_file("f4")]}]
+    assert [one["outcomes"] for one in replay(2, begins + later, log)] == [DONE]
 
 
 def test_the_state_after_two_appends_is_what_counting_gives() -> None:
     log = race(changes(3, "a")["append"], changes(3, "b")["append-to-branch"])
-    (answer,) = replayed(3, base(3), log)
+    (answer,) = replay(3, base(3), log)
     expected: dict[str, Any] = {
         "format-version": 3,
         "last-sequence-number": "4",
@@ -86,6 +86,6 @@ def test_the_state_after_two_appends_is_what_counting_gives() -> None:
 
 def test_a_base_that_the_text_refuses_is_a_mistake_of_the_case() -> None:
     with pytest.raises(ValueError, match="refuses"):
-        replayed(2, [{"op": "delete", "remove": ["nothing"]}], [])
+        replay(2, [{"op": "delete", "remove": ["nothing"]}], [])
     with pytest.raises(ValueError, match="no such change"):
-        replayed(2, [{"op": "dance", "files": [file("f")]}], [])
+        replay(2, [{"op": "dance", "files": [data_file("f")]}], [])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.check_install import LOCK, OLDEST, ROOT, Failed, expect, pythons
+from tools.check_install import LOCK, OLDEST, ROOT, CheckFailed, expect, pythons
 
 CONTAINERFILE = (ROOT / "Containerfile").read_text(encoding="utf-8")
 
@@ -28,7 +28,7 @@ def test_a_command_is_judged_by_its_status_and_its_output(program: str, is_fine:
     if is_fine:
         assert expect(command, 0, "works", tmp_path) == "works\n"
         return
-    with pytest.raises(Failed):
+    with pytest.raises(CheckFailed):
         expect(command, 0, "works", tmp_path)
 
 

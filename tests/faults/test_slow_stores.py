@@ -16,7 +16,7 @@ from conformance.table_io.stores import open_store
 from conformance.table_io.tables import load_table
 from conformance.table_io.writing import append, create_table
 from spec_ref.core.errors import SpecError
-from tools.faulty_store import Asked, Fault, Store, running
+from tools.faulty_store import Fault, Store, StoreRequest, running_faulty_store
 from tools.store_environment import BUCKET
 
 LOCATION = f"s3://{BUCKET}/db/t"
@@ -35,7 +35,7 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def running_store() -> Iterator[Store]:
-    with running() as store:
+    with running_faulty_store() as store:
         yield store
 
 
@@ -47,7 +47,7 @@ def store(running_store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sto
         monkeypatch.setenv(name, value)
     yield running_store
     running_store.faults = lambda _: None
-    running_store.asked.clear()
+    running_store.requests.clear()
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def of(word: str, fault: Fault) -> object:
 def test_a_slow_store_changes_nothing(store: Store, table: str) -> None:
     store.faults = lambda _: Fault(wait_s=0.05)
     assert read_table(load_table(table)).read_all().num_rows == LEFT
-    assert store.asked
+    assert store.requests
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -83,7 +83,7 @@ def test_a_connection_that_ends_early_is_the_stores_fault(kind: str, store: Stor
 def test_a_connection_that_ends_once_is_asked_again(store: Store, table: str) -> None:
     cut: set[str] = set()
 
-    def once(asked: Asked) -> Fault | None:
+    def once(asked: StoreRequest) -> Fault | None:
         if asked.method != "GET" or asked.key in cut:
             return None
         cut.add(asked.key)
@@ -125,7 +125,7 @@ def test_a_commit_whose_answer_never_comes_is_found_out(store: Store, monkeypatc
     patience = 2 * WAIT_S  # all other requests have to be answered in it
     monkeypatch.setenv(STORE_SECONDS, str(patience))
 
-    def lost(asked: Asked) -> Fault | None:
+    def lost(asked: StoreRequest) -> Fault | None:
         if asked.method == "PUT" and asked.key.endswith("v2.metadata.json") and not slow:
             slow.add(asked.key)
             return Fault(wait_s=patience * 1.5)

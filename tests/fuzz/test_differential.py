@@ -17,7 +17,7 @@ from conformance.operations.registry import OPERATIONS
 from conformance.runner.adapter_interface import Request
 from conformance.runner.judge import mismatch
 from tools.fuzz import differential, manifest_questions
-from tools.fuzz.differential import Difference, asked_of_reference, differences
+from tools.fuzz.differential import Difference, differences, reference_answer
 from tools.fuzz.known import KNOWN
 from tools.fuzz.questions import QUESTIONS
 
@@ -32,7 +32,7 @@ class Faulty:
 
     def ask(self, requests: Sequence[Request]) -> list[Answer]:
         (request,) = requests
-        answer = asked_of_reference(request.op, request.args)
+        answer = reference_answer(request.op, request.args)
         return [self.planted(request.args, answer) or answer]
 
 
@@ -87,7 +87,7 @@ def test_the_reference_takes_every_question_about_manifests(op: str) -> None:
     @settings(max_examples=20, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(QUESTIONS[op]())
     def ask(asked: tuple[str, Arguments]) -> None:
-        answer = asked_of_reference(*asked)
+        answer = reference_answer(*asked)
         assert isinstance(answer, Ok)
         assert mismatch(OPERATIONS[op], asked[1], answer, answer) == (None, ())
 

@@ -13,8 +13,8 @@ import pytest
 
 from conformance.properties.shrinking import find_smallest
 from tools.forked_process import run_forked
-from tools.fuzz.mutations import mutated_bytes, mutated_json
-from tools.fuzz.running import Cuts, Finding, fuzz, fuzzed
+from tools.fuzz.mutations import mutate_bytes, mutate_json
+from tools.fuzz.running import Cuts, Finding, fuzz, fuzz_in_process
 from tools.fuzz.target import CORPUS, REGRESSIONS, Target, read_inputs
 from tools.fuzz.targets import TARGETS
 
@@ -24,7 +24,7 @@ SECONDS = 0.5
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_bounded_run_finds_nothing(name: str) -> None:
-    outcome = fuzzed(TARGETS[name], SECONDS, seed=7)
+    outcome = fuzz_in_process(TARGETS[name], SECONDS, seed=7)
     assert [(one.error, one.data.hex(), one.output) for one in outcome.findings] == []
     assert outcome.inputs > 0
 
@@ -35,7 +35,7 @@ def test_a_bounded_run_finds_nothing(name: str) -> None:
 def test_kept_inputs_are_of_a_target_and_in_the_form_of_their_files(path: str) -> None:
     assert path.stem in TARGETS
     assert read_inputs(path)
-    assert set(read_inputs(path)) <= set(TARGETS[path.stem].kept())
+    assert set(read_inputs(path)) <= set(TARGETS[path.stem].initial_inputs())
 
 
 @pytest.mark.parametrize("name", [path.stem for path in sorted(REGRESSIONS.glob("*.txt"))])
@@ -48,8 +48,8 @@ def test_what_was_once_wrong_is_refused_or_read(name: str) -> None:
 
 
 def _found(read: Callable[[bytes], object]) -> list[Finding]:
-    target = Target("planted", lambda: read, lambda: [b"sound"], mutated_bytes)
-    return fuzzed(target, 0.3, seed=1, limit=1).findings
+    target = Target("planted", lambda: read, lambda: [b"sound"], mutate_bytes)
+    return fuzz_in_process(target, 0.3, seed=1, limit=1).findings
 
 
 def test_an_error_that_is_not_documented_is_found() -> None:
@@ -105,7 +105,7 @@ def test_the_end_of_the_process_is_found() -> None:
 def test_a_seed_reports_a_run() -> None:
     def inputs() -> list[bytes]:
         given: list[bytes] = []
-        target = Target("planted", lambda: given.append, lambda: [b"sound", b"and"], mutated_bytes)
+        target = Target("planted", lambda: given.append, lambda: [b"sound", b"and"], mutate_bytes)
         fuzz(target, 0.1, seed=3)
         return given[:50]
 
@@ -117,4 +117,4 @@ def test_a_seed_reports_a_run() -> None:
 def test_a_document_that_nests_deep_is_broken_too() -> None:
     deep = b"[" * 20_000
     for number in range(200):
-        assert mutated_json(random.Random(number), b'{"a": 1}' if number & 1 else deep, [deep]) is not None
+        assert mutate_json(random.Random(number), b'{"a": 1}' if number & 1 else deep, [deep]) is not None

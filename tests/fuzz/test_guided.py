@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tools.fuzz import keeping
-from tools.fuzz.guided import Unguided, check, guided
+from tools.fuzz.guided import GuidanceError, check, fuzz_with_coverage
 from tools.fuzz.keeping import covered_lines, keep_findings, keep_inputs
-from tools.fuzz.mutations import mutated_bytes
+from tools.fuzz.mutations import mutate_bytes
 from tools.fuzz.running import Finding
 from tools.fuzz.target import Target, read_inputs
 from tools.fuzz.targets import TARGETS
@@ -47,7 +47,7 @@ def _engine(folder: Path, breaking: str) -> Path:
 
 
 def test_inputs_are_counted_and_new_ones_left(tmp_path: Path) -> None:
-    outcome = guided("json-path", 0.1, 1, tmp_path / "new", _engine(tmp_path, "[b'$']"))
+    outcome = fuzz_with_coverage("json-path", 0.1, 1, tmp_path / "new", _engine(tmp_path, "[b'$']"))
     assert outcome.inputs > 0
     assert outcome.seconds >= 0.1
     assert outcome.findings == []
@@ -56,21 +56,21 @@ def test_inputs_are_counted_and_new_ones_left(tmp_path: Path) -> None:
 
 def test_what_is_planted_is_found_and_made_small(tmp_path: Path) -> None:
     engine = _engine(tmp_path, r"[b'no', b'\xde\xad\xbe\xef and more']")
-    (finding,) = guided("planted", 5, 1, atheris=engine).findings
+    (finding,) = fuzz_with_coverage("planted", 5, 1, atheris=engine).findings
     assert finding.error.startswith("KeyError in guided.py")
     assert finding.data == b"\xde\xad\xbe\xef"
     check(1, engine)
 
 
 def test_an_engine_that_finds_nothing_or_is_not_there_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(Unguided, match="make fuzz"):
-        guided("json-path", 1, 1, atheris=tmp_path)
-    with pytest.raises(Unguided, match="did not find what is planted"):
+    with pytest.raises(GuidanceError, match="make fuzz"):
+        fuzz_with_coverage("json-path", 1, 1, atheris=tmp_path)
+    with pytest.raises(GuidanceError, match="did not find what is planted"):
         check(1, _engine(tmp_path, "[b'no']"), seconds=0.1)
 
 
 def test_the_end_of_the_process_is_a_finding(tmp_path: Path) -> None:
-    (finding,) = guided(
+    (finding,) = fuzz_with_coverage(
         "json-path", 1, 1, atheris=_engine(tmp_path, "[os._exit(9)]".replace("os", "__import__('os')"))
     ).findings
     assert finding.error == "the run ended with status 9"
@@ -88,7 +88,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_inputs_that_reach_new_lines_are_kept(places: Path) -> None:
     real = TARGETS["json-path"]
-    target = Target("another", real.load, lambda: [b"$"], mutated_bytes)
+    target = Target("another", real.load, lambda: [b"$"], mutate_bytes)
     (places / "new").mkdir()
     for number, data in enumerate((b"$['a']", b"$['b']", b"nonsense", b"$", b"$['" + b"a" * 9000)):
         (places / "new" / str(number)).write_bytes(data)

@@ -13,11 +13,11 @@ import pytest
 from tools.mutants import commits, fast_paths, metrics, values
 from tools.mutants.drawing import changes
 from tools.mutants.killing import CHECKS, Preloaded, dies, materialize
-from tools.mutants.mutant import ROOT, SCORE, Mutant, equivalents, everything, parsed
+from tools.mutants.mutant import ROOT, SCORE, Mutant, all_mutants, equivalents, parse_module
 
 SCORED = tomllib.loads(SCORE.read_text(encoding="utf-8"))
 KILLED_BY = SCORED["killed_by"]
-MUTANTS = {mutant.id: mutant for mutant in everything()}
+MUTANTS = {mutant.id: mutant for mutant in all_mutants()}
 
 QUICK = {"metrics": metrics.metrics, "value": values.values, "commit": commits.commits}
 """Checks that take no time."""
@@ -36,13 +36,13 @@ def preloaded() -> Preloaded:
 
 
 def test_each_has_its_own_name() -> None:
-    assert len(MUTANTS) == len(everything())
+    assert len(MUTANTS) == len(all_mutants())
 
 
 @functools.cache
 def dumped(file: str) -> str:
     """The syntax tree of a module as text."""
-    return ast.dump(parsed(file))
+    return ast.dump(parse_module(file))
 
 
 @pytest.mark.parametrize("id_", MUTANTS)
@@ -107,15 +107,15 @@ def test_checks_hold_without_any_mutation(kind: str) -> None:
 def test_thresholds_of_the_fast_ways_are_constants(
     thresholds: Mapping[str, Mapping[str, int]],
 ) -> None:
-    with fast_paths.eager(thresholds):
+    with fast_paths.force_fast_paths(thresholds):
         for module, values in thresholds.items():
             assert {name: getattr(importlib.import_module(module), name) for name in values} == values
 
 
 def test_a_check_that_is_refused_nothing_does_not_hold() -> None:
-    assert not values.refused(lambda: None)
+    assert not values.is_refused(lambda: None)
     with pytest.raises(ZeroDivisionError):
-        values.refused(lambda: 1 // 0)
+        values.is_refused(lambda: 1 // 0)
 
 
 @pytest.mark.parametrize("id_", SAMPLE)

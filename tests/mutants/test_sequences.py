@@ -9,8 +9,8 @@ import pytest
 
 from conformance.scripts import parse_script
 from conformance.scripts.model import check_script
-from tools.mutants.mutant import Mutant, parsed
-from tools.mutants.sequences import how_it_breaks, killers, kills, mutants
+from tools.mutants.mutant import Mutant, parse_module
+from tools.mutants.sequences import find_fault, killers, kills, mutants
 
 EVERY = {one.id: one for one in mutants()}
 SAMPLE = sorted(EVERY)[:: len(EVERY) // 4]
@@ -30,7 +30,7 @@ def test_each_has_a_script_that_kills_it() -> None:
 
 @pytest.mark.parametrize("mutant", EVERY.values(), ids=EVERY.keys())
 def test_a_mutant_fits_the_code(mutant: Mutant) -> None:
-    assert ast.dump(mutant.tree()) != ast.dump(parsed(mutant.file))
+    assert ast.dump(mutant.tree()) != ast.dump(parse_module(mutant.file))
 
 
 @pytest.mark.parametrize("id_", SAMPLE)
@@ -43,4 +43,4 @@ def test_a_mutant_that_changes_nothing_is_not_killed() -> None:
     mutant = EVERY[id_]
     idle = replace(mutant, id="idle", new=mutant.old)
     assert not kills(idle, killers()[id_])
-    assert how_it_breaks(killers()[id_]) is None
+    assert find_fault(killers()[id_]) is None

@@ -8,7 +8,7 @@ import pytest
 
 from tools.mutants import __main__ as command
 from tools.mutants.mutant import Mutant
-from tools.mutants.syntax import Change, Misfit, changed, difference
+from tools.mutants.syntax import Change, Misfit, apply_change, difference
 
 SOURCE = '''
 """A module."""
@@ -36,7 +36,7 @@ def after(*replaced: tuple[str, str]) -> tuple[Change, str]:
         text = text.replace(old, new)
     change = difference(ast.parse(SOURCE), ast.parse(text))
     rewritten = ast.parse("# a comment\n" + ast.unparse(ast.parse(SOURCE)).replace("(step + 1)", "(\n  step\n + 1)"))
-    made, _, _ = changed(rewritten, change)
+    made, _, _ = apply_change(rewritten, change)
     assert ast.dump(made) == ast.dump(ast.parse(text))
     return change, ast.unparse(made)
 
@@ -56,7 +56,7 @@ def test_of_equal_parts_the_number_is_reported() -> None:
     change = difference(tree, other)
     assert change == Change("f", "a", "not a", "2 of 2")
     with pytest.raises(Misfit, match="3 parts of f"):
-        changed(ast.parse("def f(a, b):\n    if a:\n        b(a)\n    while a:\n        b()\n"), change)
+        apply_change(ast.parse("def f(a, b):\n    if a:\n        b(a)\n    while a:\n        b()\n"), change)
 
 
 MISFITS = (
@@ -70,12 +70,12 @@ MISFITS = (
 @pytest.mark.parametrize("change", MISFITS)
 def test_what_is_not_there_is_a_misfit(change: Change) -> None:
     with pytest.raises(Misfit):
-        changed(ast.parse(SOURCE), change)
+        apply_change(ast.parse(SOURCE), change)
 
 
 def test_the_function_is_the_one_whose_body_changes() -> None:
     def function(change: Change) -> str | None:
-        return changed(ast.parse(SOURCE), change)[2]
+        return apply_change(ast.parse(SOURCE), change)[2]
 
     assert function(Change("Table.size", "self.b", "0")) == "Table.size"
     assert function(Change("Table.size", "1", "2", "1 of 3")) is None  # the value of a default

@@ -13,7 +13,7 @@ from conformance.table_io.file_access import FileAccessError, read_bytes, s3_obj
 from conformance.table_io.s3_requests import RETRIES, ObjectPart
 from conformance.table_io.stores import object_store
 from conformance.table_io.stores.object_store import sign_request
-from tools.faulty_store import Asked, Fault, Store, running
+from tools.faulty_store import Fault, Store, StoreRequest, running_faulty_store
 from tools.store_environment import BUCKET
 
 LOCATION = f"s3://{BUCKET}/requests/a b?%20#"
@@ -22,7 +22,7 @@ CONTENT = b"content"
 
 @pytest.fixture(scope="module")
 def running_store() -> Iterator[Store]:
-    with running() as store:
+    with running_faulty_store() as store:
         yield store
 
 
@@ -34,12 +34,12 @@ def store(running_store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sto
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(s3_requests, "FIRST_PAUSE_S", 0.001)
     write_bytes(LOCATION, CONTENT)
-    running_store.asked.clear()
+    running_store.requests.clear()
     yield running_store
     running_store.faults = lambda _: None
 
 
-def times(count: int, fault: Fault) -> Callable[[Asked], Fault | None]:
+def times(count: int, fault: Fault) -> Callable[[StoreRequest], Fault | None]:
     """A fault of the first answers."""
     left = [fault] * count
     return lambda _: left.pop() if left else None
@@ -49,20 +49,20 @@ def times(count: int, fault: Fault) -> Callable[[Asked], Fault | None]:
 def test_a_request_that_is_refused_for_the_moment_is_repeated(status: int, store: Store) -> None:
     store.faults = times(RETRIES, Fault(status=status))
     assert read_bytes(LOCATION) == CONTENT
-    assert len(store.asked) == RETRIES + 1
+    assert len(store.requests) == RETRIES + 1
 
 
 def test_a_store_that_always_refuses_is_given_up(store: Store) -> None:
     store.faults = lambda _: Fault(status=503)
     with pytest.raises(FileAccessError, match="503"):
         read_bytes(LOCATION)
-    assert len(store.asked) == RETRIES + 1
+    assert len(store.requests) == RETRIES + 1
 
 
 def test_a_connection_that_breaks_is_replaced(store: Store) -> None:
     store.faults = times(2, Fault(cut=3))
     assert read_bytes(LOCATION) == CONTENT
-    assert len(store.asked) == 3
+    assert len(store.requests) == 3
 
 
 @pytest.mark.parametrize("status", [400, 403, 404])
@@ -70,7 +70,7 @@ def test_an_error_that_stays_is_not_repeated(status: int, store: Store) -> None:
     store.faults = lambda _: Fault(status=status)
     with pytest.raises(FileAccessError):
         read_bytes(LOCATION)
-    assert len(store.asked) == 1
+    assert len(store.requests) == 1
 
 
 def test_the_signature_is_that_of_the_example_of_aws(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,7 @@ def test_what_obstore_cannot_read_is_left_to_pyarrow(
 def test_without_obstore_pyarrow_reads(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(s3_requests.importlib.util, "find_spec", lambda _: None)
     assert read_bytes(LOCATION) == CONTENT
-    assert [one.method for one in store.asked] == ["HEAD", "GET"]
+    assert [one.method for one in store.requests] == ["HEAD", "GET"]
 
 
 def test_a_range_after_the_end_is_empty(store: Store) -> None:

@@ -243,4 +243,4 @@ def test_several_processes_return_the_verdicts_of_one() -> None:
     assert [attrs.evolve(verdict, seconds=0) for verdict in one] == [
         attrs.evolve(verdict, seconds=0) for verdict in two
     ]
-    assert [verdict.cases for verdict in two] == [len(each.chosen(quick=True)) for each in chosen]
+    assert [verdict.cases for verdict in two] == [len(each.selected_cases(quick=True)) for each in chosen]

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tools.words import ROOT, RULES, Allowed, check, lint, load, problems, prose
+from tools.words import ROOT, RULES, AllowedText, check, lint, load, problems, prose
 
 STYLE = load(RULES.read_text(encoding="utf-8"))
 
 
-def found(source: str, *allowed: Allowed, path: str = "a.py") -> list[str]:
+def found(source: str, *allowed: AllowedText, path: str = "a.py") -> list[str]:
     style = type(STYLE)(STYLE.paths, STYLE.rules, allowed)
     return [one.split(": ")[1] for one in problems(path, source, style)[0]]
 
@@ -72,14 +72,18 @@ def test_lines_are_counted_from_the_start_of_the_module() -> None:
 
 
 def test_an_exception_excuses_its_text_alone_and_must_have_a_reason() -> None:
-    allowed = Allowed("a.py", "a stream's position, as tell does", "the name of a method")
+    allowed = AllowedText("a.py", "a stream's position, as tell does", "the name of a method")
     assert found("# a stream's position, as tell does\n", allowed) == []
     assert found("# what they tell\n", allowed) == ["'tell'"]
-    assert found("# a stream's position, as tell does\n", Allowed("b.py", allowed.text, allowed.reason)) == ["'tell'"]
+    assert found("# a stream's position, as tell does\n", AllowedText("b.py", allowed.text, allowed.reason)) == [
+        "'tell'"
+    ]
     with pytest.raises(AssertionError, match="reason"):
         load('paths = []\nword = []\nallowed = [{ path = "a.py", text = "tell", reason = "" }]\n')
 
 
 def test_an_exception_that_excuses_nothing_is_reported() -> None:
-    unused = type(STYLE)(STYLE.paths, STYLE.rules, (Allowed("tools/words.py", "they tell", "a sentence that is gone"),))
+    unused = type(STYLE)(
+        STYLE.paths, STYLE.rules, (AllowedText("tools/words.py", "they tell", "a sentence that is gone"),)
+    )
     assert any("excuses nothing" in one for one in check(unused, [ROOT / "tools/words.py"]))

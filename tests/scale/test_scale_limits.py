@@ -17,13 +17,24 @@ from tools.bench.measure import BenchError
 from tools.scale import paths, report, tables
 from tools.scale.__main__ import main
 from tools.scale.estimate import FILES, MANIFESTS, estimate
-from tools.scale.paths import MIB, PATHS, PLAIN, Growth, Limit, Made, Measured, exceeded, growths, limits
+from tools.scale.paths import (
+    MIB,
+    PATHS,
+    PLAIN,
+    Growth,
+    Limit,
+    MeasuredTables,
+    Measurement,
+    exceeded_limits,
+    growths,
+    limits,
+)
 from tools.scale.requests import requests
 from tools.scale.work import read_plainly
 
 
-def step(count: int, processor: float, memory_mib: int = 100, path: str = "p") -> Measured:
-    return Measured(
+def step(count: int, processor: float, memory_mib: int = 100, path: str = "p") -> Measurement:
+    return Measurement(
         path=path, count=count, seconds=processor, processor=processor, memory=memory_mib * MIB, largest=MIB, bytes=800
     )
 
@@ -50,7 +61,7 @@ def test_one_more_costs_what_lies_between_the_smallest_and_the_largest() -> None
 def test_what_is_beyond_a_limit_is_reported(memory_mib: int, exponent: float, expected: int) -> None:
     grown = growths((step(1, 0.0), step(1000, 10.0, 102), step(100, 1.0)))
     allowed = {"p": Limit(path="p", memory_mib=memory_mib, exponent=exponent)}
-    assert len(exceeded(grown, allowed)) == expected
+    assert len(exceeded_limits(grown, allowed)) == expected
 
 
 def test_every_path_has_a_limit_and_grows_from_a_small_size() -> None:
@@ -88,7 +99,9 @@ def test_a_limit_that_is_exceeded_fails_the_run(
     words = ["--quick", "--only", "filter on partition", "--folder", str(tmp_path), "--keep", str(tmp_path / "kept")]
     (planning,) = (path for path in PATHS if path.name == "planning, filter on partition (1% matches)")
     monkeypatch.setattr("tools.scale.paths.PATHS", (planning,))
-    monkeypatch.setattr(Made, "entries", lambda self, count: str(tables.make_table(_new(tmp_path), count, 1, 1)))
+    monkeypatch.setattr(
+        MeasuredTables, "entries", lambda self, count: str(tables.make_table(_new(tmp_path), count, 1, 1))
+    )
     low = {planning.name: Limit(path=planning.name, memory_mib=1, exponent=1.2)}
     monkeypatch.setattr("tools.scale.__main__.limits", lambda: low)
     (tmp_path / "kept").write_text(
@@ -113,7 +126,7 @@ def test_a_path_that_comes_to_something_else_is_no_figure(tmp_path: Path, monkey
     answer = {"tables": [{"entries": 499, "counts": {"error": 0}}]}
     monkeypatch.setattr(paths, "measured", lambda _: (1.0, 1.0, 1, 1, answer))
     (validating,) = (path for path in PATHS if path.name == "validating manifests")
-    made = Made(tmp_path)
+    made = MeasuredTables(tmp_path)
     with pytest.raises(BenchError, match="validating manifests, 500"):
         validating.measure(made, 500)
     answer["tables"][0] |= {"entries": 500, "counts": {"error": 1}}  # type: ignore[operator]

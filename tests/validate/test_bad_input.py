@@ -100,9 +100,9 @@ def test_a_file_that_may_not_be_read_is_reported_with_the_reason(tmp_path: Path)
         bench.replaced[bench.data.path] = None  # root may read all; a directory in its place it may not read as a file
         moved = bench.write()
         Path(moved[bench.data.path]).mkdir()
-        from tools.grid.workbench import over
+        from tools.grid.workbench import redirect_reads
 
-        with over(moved):
+        with redirect_reads(moved):
             report = validate(bench.metadata_path, Level.MANIFESTS, Local())
         found = next(finding for finding in report.findings if finding.requirement == "MLS003")
         assert found.violation.aspect == "unreadable"
@@ -110,9 +110,9 @@ def test_a_file_that_may_not_be_read_is_reported_with_the_reason(tmp_path: Path)
     bench = Workbench(V2, tmp_path)
     moved = bench.write()
     Path(moved[bench.metadata_path]).chmod(0)
-    from tools.grid.workbench import over
+    from tools.grid.workbench import redirect_reads
 
-    with over(moved), pytest.raises(Unreadable, match="not permitted"):
+    with redirect_reads(moved), pytest.raises(Unreadable, match="not permitted"):
         validate(bench.metadata_path, Level.METADATA, Local())
 
 

@@ -22,7 +22,7 @@ from spec_ref.checks.findings import Severity
 from spec_ref.core.json_types import JsonObject
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata import read_metadata
-from tools.grid.workbench import Workbench, over
+from tools.grid.workbench import Workbench, redirect_reads
 
 TABLE = "row-lineage-parquet"
 HISTORY = "manifests-rewritten"
@@ -429,7 +429,7 @@ def found_checks(bench: Workbench, back: int = 1) -> set[str]:
     _until(old, back)
     path = bench.folder / "old.metadata.json"
     path.write_text(json.dumps(old))
-    with over(moved):
+    with redirect_reads(moved):
         report = compare(str(path), bench.metadata_path, lambda where, some: validate(where, MANIFESTS, Local(), some))
     assert len(report.snapshots) == back
     return {finding.check for finding in report.findings if finding.severity is Severity.ERROR}

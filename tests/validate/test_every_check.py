@@ -19,7 +19,7 @@ from conformance.vectors.golden_tables import materialize
 from spec_ref.requirements import check_id
 from tests.validate import corruptions
 from tools.docs import checks as page
-from tools.grid.run import kept
+from tools.grid.run import stored_outcomes
 
 HERE = Path(__file__).parent
 SHOWN = tomllib.loads(HERE.joinpath("shown_checks.toml").read_text(encoding="utf-8"))
@@ -27,7 +27,7 @@ SHOWN = tomllib.loads(HERE.joinpath("shown_checks.toml").read_text(encoding="utf
 
 def of_grid() -> set[str]:
     """The checks that the grid of corruptions found last; a test of the grid runs a part of it again."""
-    words = {outcome.split()[1] for by_table in kept().values() for outcome in by_table.values()}
+    words = {outcome.split()[1] for by_table in stored_outcomes().values() for outcome in by_table.values()}
     return words & registry().keys()
 
 

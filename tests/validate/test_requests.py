@@ -26,7 +26,7 @@ from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.encodings.puffin.file import Blob, write_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
-from tools.faulty_store import Asked, Fault, Store, running
+from tools.faulty_store import Fault, Store, StoreRequest, running_faulty_store
 from tools.store_environment import BUCKET
 from tools.table_kit import TableKit
 
@@ -37,7 +37,7 @@ FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
-    with running() as server, pytest.MonkeyPatch.context() as patch:
+    with running_faulty_store() as server, pytest.MonkeyPatch.context() as patch:
         patch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
         patch.delenv("AWS_PROFILE", raising=False)
         for name, value in server.environment.items():
@@ -56,13 +56,13 @@ def test_the_footer_of_a_file_takes_one_request(rows: int, level: Level, store: 
     kit.commit(*files)
     kit.commit(kit.equality_deletes([{2: "no row has this"}], [2], fields=FIELDS[1:]))
     kit.table()
-    store.asked.clear()
+    store.requests.clear()
     report = validate(location, level, Local())
     assert [str(one) for one in report.findings if one.requirement != "DEL012"] == []
-    assert [one.key for one in store.asked if one.method == "HEAD" and one.key.endswith(ENDINGS)] == []
+    assert [one.key for one in store.requests if one.method == "HEAD" and one.key.endswith(ENDINGS)] == []
     for file in files:
         size, kind = file.file_size_in_bytes, file.file_format
-        ranges = [one.range for one in store.asked if one.key == file.file_path.removeprefix("s3://")]
+        ranges = [one.range for one in store.requests if one.key == file.file_path.removeprefix("s3://")]
         whole = kind is FileFormat.AVRO or size <= END
         assert ranges[0] == f"bytes={0 if whole else size - END}-{size - 1}"
         if whole or level is Level.FILES:
@@ -96,16 +96,16 @@ def test_a_file_on_a_store_has_its_bytes_whatever_size_was_announced(size: int, 
     write_bytes(location, content)
     for length in (None, -1, 0, 1, size, size - 1, size + 1, size + 2 * END):
         for file_format in (FileFormat.PARQUET, FileFormat.AVRO):
-            store.asked.clear()
+            store.requests.clear()
             file = open_rows_file(location, file_format, length)
             assert len(file) == size
             if length == size and size:
-                assert len(store.asked) == 1
+                assert len(store.requests) == 1
             assert file.read() == content
             assert file[-8:] == content[-8:]
-    store.asked.clear()
+    store.requests.clear()
     assert read_bytes(location) == content
-    assert len(store.asked) == 1
+    assert len(store.requests) == 1
     with pytest.raises(FileAccessError, match=f"the file has {size} bytes"):
         read_bytes(location, limit=size - 1)
 
@@ -121,9 +121,9 @@ def test_the_vectors_of_one_puffin_file_take_one_request(store: Store) -> None:
         lambda: [one for one in validate(location, Level.FILES, Local()).findings if one.severity is Severity.ERROR],
         lambda: read_table(load_table(location)).read_all().num_rows - (20 * 5 - (1 + 2 + 3 + 4)),
     ):
-        store.asked.clear()
+        store.requests.clear()
         assert not work()
-        assert len([one for one in store.asked if one.key.endswith(".puffin")]) == 1
+        assert len([one for one in store.requests if one.key.endswith(".puffin")]) == 1
 
 
 def vectors_in_one_file(kit: TableKit, files: Sequence[DataFile]) -> list[DataFile]:
@@ -163,7 +163,7 @@ def test_requests_for_files_overlap(store: Store) -> None:
     kit.table()
     began: list[float] = []
 
-    def late(asked: Asked) -> Fault | None:
+    def late(asked: StoreRequest) -> Fault | None:
         if not asked.key.endswith(".parquet"):
             return None
         began.append(time.monotonic())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.properties.filter_pushdown import matching_rows
-from tools.derive.rows import matches, matching
+from tools.derive.rows import filter_rows, matches
 from tools.mutants.seeded_examples import make_case
 
 TYPES: dict[str, Any] = {
@@ -73,4 +73,4 @@ def test_tests_and_logic() -> None:
 def test_two_independent_evaluations_agree(seed: int) -> None:
     case = make_case(seed)
     rows = case.rows()
-    assert matching(case.predicate, rows, case.types) == matching_rows(case, rows)
+    assert filter_rows(case.predicate, rows, case.types) == matching_rows(case, rows)

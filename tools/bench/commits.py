@@ -193,7 +193,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
     for name, title, goal in SERVERS[: 1 if scale.quick else None]:
         try:
             with tempfile.TemporaryDirectory() as folder:
-                taken = _taken(KINDS[name], Path(folder), float(scale.of(8, 2)), max(1, min(3, scale.rounds)))
+                taken = _taken(KINDS[name], Path(folder), float(scale.size(8, 2)), max(1, min(3, scale.rounds)))
         except EngineError as error:
             raise BenchError(str(error)) from error
         for retries, settings in RETRIES.items():

@@ -156,7 +156,7 @@ def _path(transform: str) -> str:
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure all cases."""
-    rows = scale.of(2_000_000, 200_000)
+    rows = scale.size(2_000_000, 200_000)
     with tempfile.TemporaryDirectory() as made:
         directory = Path(made)
         for name, column in make_columns(rows).items():

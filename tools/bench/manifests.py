@@ -124,7 +124,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
         Peer("iceberg-java", ICEBERG_JAVA) as java,
     ):
         peers = {"pyiceberg": pyiceberg, "iceberg-java": java}
-        for name, entries in (("large", scale.of(100_000, 10_000)), ("small", 2_000)):
+        for name, entries in (("large", scale.size(100_000, 10_000)), ("small", 2_000)):
             place = Path(made, name)
             place.mkdir()
             metadata = make_table(place, entries, 1)

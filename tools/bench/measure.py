@@ -99,7 +99,7 @@ class Scale:
     quick: bool
     rounds: int
 
-    def of(self, full: int, quick: int) -> int:
+    def size(self, full: int, quick: int) -> int:
         """Return the size for this run."""
         return quick if self.quick else full
 
@@ -158,11 +158,11 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
     return clock() - start
 
 
-def in_turns(ways: Mapping[str, Callable[[], float]], rounds: int, warm: int = 1) -> dict[str, tuple[float, ...]]:
+def in_turns(functions: Mapping[str, Callable[[], float]], rounds: int, warm: int = 1) -> dict[str, tuple[float, ...]]:
     """Run the functions in turn; return the seconds that each reports in the rounds after the warm-up."""
-    taken: dict[str, list[float]] = {name: [] for name in ways}
+    taken: dict[str, list[float]] = {name: [] for name in functions}
     for number in range(warm + rounds):
-        for name, way in ways.items():
+        for name, way in functions.items():
             seconds = way()
             if number >= warm:
                 taken[name].append(seconds)

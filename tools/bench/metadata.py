@@ -49,7 +49,7 @@ for _ in sys.stdin:
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure reading and writing."""
-    made = metadata(snapshots=scale.of(10_000, 1_000), schemas=scale.of(100, 20), columns=50)
+    made = metadata(snapshots=scale.size(10_000, 1_000), schemas=scale.size(100, 20), columns=50)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "v1.metadata.json"
         file.write_text(json.dumps(made))

@@ -33,8 +33,8 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2
 from tools import table_kit
 from tools.bench.measure import BenchError, Claim, Measure, Peer, Scale
-from tools.bench.validation import measured
-from tools.counting_store import Manners, counting_store
+from tools.bench.validation import run_measured
+from tools.counting_store import StoreBehavior, counting_store
 from tools.entry_point import run_main
 from tools.scale.tables import FIELDS
 from tools.store_environment import BUCKET
@@ -95,24 +95,24 @@ class Figures:
     """Seconds: the number of requests times their delay, divided by the number of connections."""
 
 
-def validating(files: int, manners: Manners, workers: int) -> Figures:
+def measure_validation(files: int, behavior: StoreBehavior, workers: int) -> Figures:
     """Validate a table at level files.
 
     Raises:
         BenchError: the report does not cover the whole table, or has errors.
     """
-    with tempfile.TemporaryDirectory(prefix="object-store-") as folder, counting_store(Path(folder), manners) as store:
+    with tempfile.TemporaryDirectory(prefix="object-store-") as folder, counting_store(Path(folder), behavior) as store:
         location = make_table(Path(folder), files)
         command = ["validate", location, "--level", "files", "--format", "json", "--workers", str(workers)]
         with patch.dict(os.environ, store.environment):
-            seconds, processor, memory, _, answer = measured([sys.executable, "-m", "conformance", *command])
+            seconds, processor, memory, _, answer = run_measured([sys.executable, "-m", "conformance", *command])
         counts = store.take_counts()
     (table,) = answer["tables"]
     if table["entries"] != files or table["counts"]["error"] or not table.get("complete", True):
         raise BenchError(json.dumps(answer)[:2000])
     requests = _sent(counts)
     refused = counts.get("503", 0) + counts.get("reset", 0)
-    ideal = requests * manners.delay_s / min(manners.connections, CONNECTIONS)
+    ideal = requests * behavior.delay_s / min(behavior.connections, CONNECTIONS)
     return Figures(
         files=files,
         seconds=seconds,
@@ -126,9 +126,9 @@ def validating(files: int, manners: Manners, workers: int) -> Figures:
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure a store without faults, and one that throttles; then count requests beside PyIceberg."""
-    files = scale.of(10_000, 200)
-    for case, manners in (("", Manners()), (", throttled", Manners(busy=0.02, reset=0.01))):
-        rounds = [validating(files, manners, os.cpu_count() or 1) for _ in range(min(3, scale.rounds))]
+    files = scale.size(10_000, 200)
+    for case, manners in (("", StoreBehavior()), (", throttled", StoreBehavior(busy=0.02, reset=0.01))):
+        rounds = [measure_validation(files, manners, os.cpu_count() or 1) for _ in range(min(3, scale.rounds))]
         last = rounds[-1]
         yield Claim(
             path="object store",
@@ -140,7 +140,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
             note=f"{last.requests:,} requests, {last.refused:,} of them refused; "
             f"{last.processor:.1f} processor seconds, start included; {last.memory >> 20} MiB",
         )
-    yield from _requests(scale.of(100, 20))
+    yield from _requests(scale.size(100, 20))
 
 
 PYICEBERG = """
@@ -185,7 +185,7 @@ def _requests(files: int) -> Iterator[Claim]:
     """
     with (
         tempfile.TemporaryDirectory(prefix="object-store-") as folder,
-        counting_store(Path(folder), Manners(delay_s=0)) as store,
+        counting_store(Path(folder), StoreBehavior(delay_s=0)) as store,
         Peer("pyiceberg", PYICEBERG) as peer,
         patch.dict(os.environ, store.environment),
     ):
@@ -222,8 +222,8 @@ def main() -> None:
     parser.add_argument("--reset", type=float, default=0.0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
-    manners = Manners(delay_s=given.delay_ms / 1000, busy=given.busy, reset=given.reset)
-    one = validating(given.files, manners, given.workers)
+    manners = StoreBehavior(delay_s=given.delay_ms / 1000, busy=given.busy, reset=given.reset)
+    one = measure_validation(given.files, manners, given.workers)
     print(
         f"{one.files:,} files: {one.requests:,} requests, {one.refused:,} refused, {one.seconds:.1f} s, "
         f"{one.ideal:.1f} s at best by requests, {one.processor:.1f} processor s, {one.memory >> 20:,} MiB"

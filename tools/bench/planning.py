@@ -143,11 +143,11 @@ class Case:
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure planning with each filter beside each peer."""
-    files = scale.of(200_000, 20_000)
+    files = scale.size(200_000, 20_000)
     cases = (
         Case(files, questions=("partition", "bounds")),
         Case(files, per_manifest=20),
-        Case(scale.of(5_000_000, 50_000), peers=("iceberg-java",), level=1),
+        Case(scale.size(5_000_000, 50_000), peers=("iceberg-java",), level=1),
     )
     with Peer("pyiceberg", PYICEBERG) as pyiceberg, Peer("iceberg-java", ICEBERG_JAVA) as java:
         every = {"pyiceberg": pyiceberg, "iceberg-java": java}

@@ -108,7 +108,7 @@ def machine() -> str:
     return f"{os.cpu_count()} x {model}, {memory:.0f} GiB, Python {python}, pyarrow {pa.__version__}"
 
 
-def document(claims: Sequence[Claim], made: dict[str, Any]) -> str:
+def document(claims: Sequence[Claim], stored: dict[str, Any]) -> str:
     """Return the page in Markdown."""
     rows = [
         "| path | case | against | ours | peer | value | spread | goal | |",
@@ -125,7 +125,7 @@ def document(claims: Sequence[Claim], made: dict[str, Any]) -> str:
             "# Benchmarks",
             "",
             "`make bench` writes this page. It measures every path on it and its peers in one run on one machine.",
-            f"The figures are from {made['measured']}, on {made['machine']}.",
+            f"The figures are from {stored['measured']}, on {stored['machine']}.",
             "A value is our time, or the number of our requests, divided by the peer's: the median of the rounds, and",
             "their spread.",
             "The two sides take turns, and peers run in separate environments.",

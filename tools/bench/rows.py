@@ -152,7 +152,7 @@ GOALS = {
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure each kind of deletes, beside plain pyarrow and the peers that succeed."""
-    rows = scale.of(20_000_000, 1_000_000)
+    rows = scale.size(20_000_000, 1_000_000)
     with (
         tempfile.TemporaryDirectory(prefix="bench-rows-") as folder,
         Peer("pyiceberg", PYICEBERG) as pyiceberg,

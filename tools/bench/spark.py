@@ -207,7 +207,7 @@ def _strings(place: Path, rows: int) -> str:
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure reading, validating and writing, and reading with one and two executors."""
-    rows, rounds = scale.of(50_000_000, 1_000_000), min(3, scale.rounds)
+    rows, rounds = scale.size(50_000_000, 1_000_000), min(3, scale.rounds)
     with tempfile.TemporaryDirectory(prefix="bench-spark-") as folder:
         location = make(Path(folder), rows)
         with Peer("iceberg-java", SESSION, "local[2]") as session:
@@ -216,7 +216,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
                 {what: partial(_wrote, session, what, folder, rows) for what in ("java_written", "written")}, rounds
             )
             yield _claim(f"{rows:,} rows written", session, taken, "written", "java_written", 1.5)
-            for name, table in make_others(Path(folder), scale.of(20_000_000, 400_000)).items():
+            for name, table in make_others(Path(folder), scale.size(20_000_000, 400_000)).items():
                 yield from _read_claims(session, name, table, rounds)
         for executors in (1, 2):
             home = Path(folder, f"home-{executors}")
@@ -225,7 +225,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
                 case = f"{rows:,} rows, executors: {executors},"
                 yield from _read_claims(session, case, Table(location), rounds)
                 if executors == 2:
-                    yield from _planning_claims(session, Path(folder), scale.of(500_000, 5_000), rounds)
+                    yield from _planning_claims(session, Path(folder), scale.size(500_000, 5_000), rounds)
 
 
 def _planning_claims(session: Peer, folder: Path, files: int, rounds: int) -> Iterator[Claim]:

@@ -196,7 +196,9 @@ def _worked(process: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def measured(command: list[str], env: Mapping[str, str] | None = None) -> tuple[float, float, int, int, dict[str, Any]]:
+def run_measured(
+    command: list[str], env: Mapping[str, str] | None = None
+) -> tuple[float, float, int, int, dict[str, Any]]:
     """Run a command that prints JSON, and measure it.
 
     Processes that the command does not wait for, such as those that open files and those of Spark, are sampled ten
@@ -251,7 +253,7 @@ def _validated(metadata: Path, engine: str, workers: int) -> tuple[float, float,
         "never",
     ]
     command += ["--workers", str(workers)] if engine == "local" else []
-    seconds, processor, total, largest, report = measured(command)
+    seconds, processor, total, largest, report = run_measured(command)
     (table,) = report["tables"]
     if table["counts"]["error"]:
         message = f"the table has errors: {table['findings']}"
@@ -260,7 +262,7 @@ def _validated(metadata: Path, engine: str, workers: int) -> tuple[float, float,
 
 
 def _manifests(scale: Scale) -> Iterator[Claim]:
-    entries = scale.of(1_000_000, 20_000)
+    entries = scale.size(1_000_000, 20_000)
     with tempfile.TemporaryDirectory(prefix="bench-validate-") as folder:
         metadata = Tables(Path(folder)).make(entries)
         rates = []
@@ -300,7 +302,7 @@ def _batch(types: tuple[Type, ...], rows: int, seed: int) -> pa.Table:
 
 
 def _rows(scale: Scale) -> Iterator[Claim]:
-    count = scale.of(4_000_000, 400_000)
+    count = scale.size(4_000_000, 400_000)
     with tempfile.TemporaryDirectory(prefix="bench-validate-") as folder:
         kit = TableKit(f"file://{folder}/table", _schema(_ROWS).fields)
         data = [parquet_bytes(kit.fields, _batch(_ROWS, count // 4, seed), compression="zstd") for seed in range(4)]

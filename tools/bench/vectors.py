@@ -26,7 +26,7 @@ UNDER_WAY = 64
 def _asked(scale: Scale) -> tuple[Vector, ...]:
     """Repeat the vectors, each time with different names, so that start-up hardly affects the result."""
     chosen = Selection(suites=SUITES).choose(load(shipped()))
-    times = scale.of(10, 2)
+    times = scale.size(10, 2)
     return tuple(attrs.evolve(vector, id=f"{vector.id}-{turn}") for turn in range(times) for vector in chosen)
 
 

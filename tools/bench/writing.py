@@ -52,7 +52,7 @@ for line in sys.stdin:
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure one append."""
-    count = scale.of(10_000_000, 500_000)
+    count = scale.size(10_000_000, 500_000)
     rows = columns(0, count)
     with tempfile.TemporaryDirectory(prefix="bench-write-") as folder:
         source, place = f"{folder}/rows.parquet", f"{folder}/ours"

@@ -198,21 +198,21 @@ def column(type_: str) -> str:
     return type_.split("[")[0].replace("(", "_").replace(", ", "_").replace(")", "")
 
 
-def question(type_: str, value: Any) -> str:
+def type_value_key(type_: str, value: Any) -> str:
     """Combine a type and a value into one string, in which 0.0 and -0.0 differ."""
     return json.dumps([kind(type_), value])
 
 
-def not_in(asked: Iterable[tuple[str, Any]], rows: Iterable[Row] = (*ROWS, *LIMITS)) -> list[Row]:
+def not_in(used: Iterable[tuple[str, Any]], rows: Iterable[Row] = (*ROWS, *LIMITS)) -> list[Row]:
     """Return the rows whose type and value a suite does not use yet, each with a name for its id.
 
     Args:
-        asked: the types and values that the suite uses.
+        used: the types and values that the suite uses.
         rows: the rows to choose from.
     """
-    known = {question(type_, value) for type_, value in asked}
+    known = {type_value_key(type_, value) for type_, value in used}
     return [
         (f"awkward-{name}", type_, value, note)
         for name, type_, value, note in rows
-        if question(type_, value) not in known
+        if type_value_key(type_, value) not in known
     ]

@@ -358,7 +358,7 @@ def _has_row_ids(table: Table, ref: dict[str, Any]) -> bool:
     return has_ids
 
 
-def replayed(
+def replay(
     version: int, base: list[Change], log: list[dict[str, Any]], partitioned_by: str = "part"
 ) -> list[dict[str, Any]]:
     """Return every answer to a log that the text permits; the one that it suggests is first.

@@ -20,7 +20,7 @@ DROP: Any = object()
 """The value that makes an edit remove the member or item."""
 
 
-def edited(document: Document, edits: Mapping[str, Any]) -> Document:
+def apply_edits(document: Document, edits: Mapping[str, Any]) -> Document:
     """Return the document with edits applied: JSON pointers to new values or `DROP`; ``/-`` is the end of a list."""
     changed = copy.deepcopy(document)
     for pointer, value in edits.items():
@@ -161,7 +161,7 @@ def canonical(document: Document) -> Document:
     return {name: member for name, member in form.items() if member not in (None, [], {})}
 
 
-def selected(form: Document, names: tuple[str, ...]) -> Document:
+def select_members(form: Document, names: tuple[str, ...]) -> Document:
     """Return the members of a form that a vector selects."""
     return {name: form[name] for name in names if name in form}
 

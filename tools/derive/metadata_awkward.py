@@ -7,7 +7,7 @@ from typing import Any
 
 from tools.derive import awkward
 from tools.derive.json_value import json_forms
-from tools.derive.metadata import Document, canonical, edited, selected, topic_files
+from tools.derive.metadata import Document, apply_edits, canonical, select_members, topic_files
 from tools.derive.metadata_bases import BASES, FIRST, ID, LOCATION, SECOND, V2_SMALL
 from tools.derive.metadata_retention import AGE, CHAIN, COUNT, NEVER, REF_AGE, table
 from tools.derive.metadata_retention import case as expiry
@@ -27,7 +27,7 @@ FIELDS: list[Document] = [
     {"source-id": 1, "field-id": id_, "name": f"{name}_bucket", "transform": f"bucket[{id_}]"}
     for id_, name in enumerate(NAMES, 1000)
 ]
-NAMED: Document = edited(
+NAMED: Document = apply_edits(
     V2_SMALL,
     {
         "/last-column-id": 1 + len(awkward.NAMES),
@@ -59,7 +59,7 @@ ASKED = ("boolean-true", "decimal-zeros-at-the-end", "int-max")
 def _named() -> Iterator[tuple[str, str, Document, Document]]:
     """Yield the part, the requirement, the arguments of the request and the expected members for each of `MEMBERS`."""
     for name, code, members in MEMBERS:
-        yield name, code, {"metadata": NAMED, "select": list(members)}, selected(canonical(NAMED), members)
+        yield name, code, {"metadata": NAMED, "select": list(members)}, select_members(canonical(NAMED), members)
 
 
 def reads() -> Iterator[Vector]:
@@ -75,7 +75,7 @@ def reads() -> Iterator[Vector]:
             only=(2,),
         )
     for number, name in enumerate(NAMES):
-        document = edited(V2_SMALL, {"/location": f"{LOCATION}/{name}"})
+        document = apply_edits(V2_SMALL, {"/location": f"{LOCATION}/{name}"})
         yield Vector(
             f"metadata-read-awkward-location-{number}",
             ("TMD003",),
@@ -101,8 +101,8 @@ def defaults() -> Iterator[Vector]:
             "initial-default": default,
             "write-default": default,
         }
-        document = edited(BASES["v3-minimal"], {"/schemas/0/fields/1": field})
-        form = selected(canonical(document), ("schemas",))
+        document = apply_edits(BASES["v3-minimal"], {"/schemas/0/fields/1": field})
+        form = select_members(canonical(document), ("schemas",))
         far = awkward.is_far(name, type_)  # a year that does not have four digits
         yield Vector(
             f"metadata-read-awkward-default-{name}",

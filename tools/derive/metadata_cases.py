@@ -30,13 +30,13 @@ class Case:
     edits: Mapping[str, Any]
     outcome: str
     note: str
-    near: Mapping[str, Any] | None = None
+    valid_edits: Mapping[str, Any] | None = None
     """The edits that make the nearest valid document; the base itself where None."""
 
-    why: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()
     """Contradictions that the outcome depends on."""
 
-    more: tuple[str, ...] = ()
+    further_codes: tuple[str, ...] = ()
     """Further requirements that the case is about, which the check does not distinguish."""
 
 
@@ -44,12 +44,12 @@ def rows(
     prefix: str,
     base: str,
     table: list[tuple[str, tuple[str, ...] | str, Mapping[str, Any], str, str]],
-    why: tuple[str, ...] = (),
+    contradictions: tuple[str, ...] = (),
 ) -> Iterator[Case]:
     """Yield cases from rows of (name, codes, edits, outcome, note); all outcomes depend on the same contradictions."""
     for name, codes, edits, outcome, note in table:
         of_case = (codes,) if isinstance(codes, str) else codes
-        yield Case(f"{prefix}-{name}", base, of_case, edits, outcome, note, why=why)
+        yield Case(f"{prefix}-{name}", base, of_case, edits, outcome, note, contradictions=contradictions)
 
 
 # The text of a document: name, text, outcome, note, contradictions.
@@ -97,7 +97,7 @@ def versions() -> Iterator[Case]:
         {"/format-version": DROP},
         REFUSED,
         "no format version",
-        more=("VER001",),
+        further_codes=("VER001",),
     )
     for name, value, outcome, note, why in VERSIONS:
         yield Case(
@@ -107,8 +107,8 @@ def versions() -> Iterator[Case]:
             {"/format-version": value},
             outcome,
             note,
-            why=why,
-            more=("VER001",),
+            contradictions=why,
+            further_codes=("VER001",),
         )
 
 
@@ -166,7 +166,7 @@ def missing() -> Iterator[Case]:
                 {f"/{name}": DROP},
                 outcome,
                 note,
-                more=("VER008",) if outcome == EITHER else (),
+                further_codes=("VER008",) if outcome == EITHER else (),
             )
     yield Case(
         "v3-missing-next-row-id",
@@ -175,7 +175,7 @@ def missing() -> Iterator[Case]:
         {"/next-row-id": DROP},
         EITHER,
         "older versions do not have it; a reader of rows needs none",
-        more=("VER008",),
+        further_codes=("VER008",),
     )
     for name, code in (("table-uuid", "TMD002"), ("partition-specs", "TMD011"), ("sort-orders", "TMD019")):
         yield Case(
@@ -185,7 +185,7 @@ def missing() -> Iterator[Case]:
             {f"/{name}": None},
             EITHER,
             "a required field that is null is missing",
-            more=("VER008",),
+            further_codes=("VER008",),
         )
     for name, code in (("location", "TMD003"), ("schemas", "TMD008")):
         yield Case(
@@ -241,7 +241,7 @@ def kinds() -> Iterator[Case]:
     for base, name, code, value, what in KINDS:
         words = what.split()[-1] if what.startswith("a") and " " in what else what
         note = f"{name} is {what.replace('-', ' ')}"
-        yield Case(f"{name}-{words}", base, (code,), {f"/{name}": value}, REFUSED, note, more=("TMD029",))
+        yield Case(f"{name}-{words}", base, (code,), {f"/{name}": value}, REFUSED, note, further_codes=("TMD029",))
     yield Case(
         "properties-number",
         "v2-rich",
@@ -249,7 +249,7 @@ def kinds() -> Iterator[Case]:
         {"/properties/commit.retry.num-retries": 4},
         REFUSED,
         "a property is a number, not a string",
-        more=("TMD029",),
+        further_codes=("TMD029",),
     )
     yield Case(
         "properties-null",
@@ -258,7 +258,7 @@ def kinds() -> Iterator[Case]:
         {"/properties/commit.retry.num-retries": None},
         EITHER,
         "a property is null, not a string",
-        more=("TMD029",),
+        further_codes=("TMD029",),
     )
     for name, code, ignored in (("statistics", "TMD022", "STA007"), ("partition-statistics", "TMD023", "STA036")):
         yield Case(
@@ -268,7 +268,7 @@ def kinds() -> Iterator[Case]:
             {f"/{name}": {}},
             EITHER,
             f"{name} is an object; readers may ignore it",
-            more=(ignored,),
+            further_codes=(ignored,),
         )
 
 
@@ -377,7 +377,7 @@ def fields() -> Iterator[Case]:
         {"/snapshots": DROP, "/snapshot-log": DROP, "/refs": {"main": {"snapshot-id": SECOND, "type": "branch"}}},
         REFUSED,
         "the table has a current snapshot and no snapshots",
-        near={"/snapshots": DROP, "/snapshot-log": DROP, "/refs": DROP, "/current-snapshot-id": DROP},
+        valid_edits={"/snapshots": DROP, "/snapshot-log": DROP, "/refs": DROP, "/current-snapshot-id": DROP},
     )
     yield from logs()
 
@@ -433,7 +433,7 @@ def logs() -> Iterator[Case]:
         {"/metadata-log/-": later},
         EITHER,
         "an entry is earlier than the one before it",
-        near={"/metadata-log/-": {**later, "timestamp-ms": 1515100955771}},
+        valid_edits={"/metadata-log/-": {**later, "timestamp-ms": 1515100955771}},
     )
 
 

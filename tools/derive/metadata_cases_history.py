@@ -134,7 +134,7 @@ def snapshots() -> Iterator[Case]:
         {f"{NEW}/summary/operation": DROP},
         EITHER,
         "writers have to write the operation; readers tolerate its absence, or are strict with metadata JSON",
-        why=("C3", "E17"),
+        contradictions=("C3", "E17"),
     )
     yield Case(
         "snapshot-without-sequence-number",
@@ -143,7 +143,7 @@ def snapshots() -> Iterator[Case]:
         {f"{OLD}/sequence-number": DROP},
         READ,
         "a missing number is read as 0",
-        why=("C2",),
+        contradictions=("C2",),
     )
     yield from rows(
         "v1-snapshot",
@@ -219,7 +219,7 @@ def lineage() -> Iterator[Case]:
         {f"{NEW}/added-rows": DROP},
         EITHER,
         "tables of 2025 have no added-rows",
-        why=("B5", "E17"),
+        contradictions=("B5", "E17"),
     )
     yield from rows(
         "key",
@@ -260,8 +260,8 @@ def lineage() -> Iterator[Case]:
         {"/encryption-keys": [{"key-id": "5f819b", "key-metadata": "aWNlYmVyZwo="}]},
         REFUSED,
         "the example of Appendix C, whose name of the key metadata is not that of the field table",
-        near={"/encryption-keys": [{"key-id": "5f819b", "encrypted-key-metadata": "aWNlYmVyZwo="}]},
-        why=("B10",),
+        valid_edits={"/encryption-keys": [{"key-id": "5f819b", "encrypted-key-metadata": "aWNlYmVyZwo="}]},
+        contradictions=("B10",),
     )
 
 
@@ -309,7 +309,7 @@ def refs() -> Iterator[Case]:
         {"/refs/test/max-snapshot-age-ms": 1},
         EITHER,
         "a tag has the retention of a branch",
-        near={"/refs/test/max-ref-age-ms": 1},
+        valid_edits={"/refs/test/max-ref-age-ms": 1},
     )
     yield Case(
         "ref-main-age",
@@ -318,8 +318,8 @@ def refs() -> Iterator[Case]:
         {"/refs/main/max-ref-age-ms": 1},
         EITHER,
         "main never expires, although it has an age at which to expire",
-        near={"/refs/test/max-ref-age-ms": 1},
-        more=("REF006",),
+        valid_edits={"/refs/test/max-ref-age-ms": 1},
+        further_codes=("REF006",),
     )
 
 
@@ -345,7 +345,7 @@ def statistics() -> Iterator[Case]:
             {f"{FILE}/{name}": DROP},
             EITHER,
             "a required field is missing; readers may ignore statistics",
-            more=("STA007",),
+            further_codes=("STA007",),
         )
     for name, code in of_blob:
         yield Case(
@@ -355,7 +355,7 @@ def statistics() -> Iterator[Case]:
             {f"{BLOB}/{name}": DROP},
             EITHER,
             "a required field of a blob is missing; statistics may be ignored",
-            more=("STA007",),
+            further_codes=("STA007",),
         )
     for name, code in [("snapshot-id", "STA013"), ("statistics-path", "STA014"), ("file-size-in-bytes", "STA015")]:
         yield Case(
@@ -365,7 +365,7 @@ def statistics() -> Iterator[Case]:
             {f"/partition-statistics/0/{name}": DROP},
             EITHER,
             "a required field is missing; readers may ignore statistics",
-            more=("STA036",),
+            further_codes=("STA036",),
         )
     table: list[tuple[str, str, Document, str]] = [
         ("size-string", "STA003", {f"{FILE}/file-size-in-bytes": "413"}, "a size is a string"),
@@ -375,7 +375,7 @@ def statistics() -> Iterator[Case]:
         ("snapshot-unknown", "STA001", {f"{FILE}/snapshot-id": FIRST - 1}, "no snapshot has the id"),
     ]
     for name, code, edits, note in table:
-        yield Case(f"statistics-{name}", "v2-statistics", (code,), edits, EITHER, note, more=("STA007",))
+        yield Case(f"statistics-{name}", "v2-statistics", (code,), edits, EITHER, note, further_codes=("STA007",))
     # A type of blobs that the reader does not know is not a fault: writers may define types.
     yield Case(
         "statistics-blob-type-number",
@@ -384,8 +384,8 @@ def statistics() -> Iterator[Case]:
         {f"{BLOB}/type": 7},
         EITHER,
         "the type of a blob is a number",
-        near={f"{BLOB}/type": "example-histogram-v1"},
-        more=("STA007",),
+        valid_edits={f"{BLOB}/type": "example-histogram-v1"},
+        further_codes=("STA007",),
     )
     yield Case(
         "statistics-snapshot-id-string",
@@ -394,8 +394,8 @@ def statistics() -> Iterator[Case]:
         {f"{FILE}/snapshot-id": str(FIRST)},
         EITHER,
         "the id of a snapshot is a string, as a former text had it",
-        why=("A15", "E17"),
-        more=("STA007",),
+        contradictions=("A15", "E17"),
+        further_codes=("STA007",),
     )
     yield Case(
         "partition-statistics-twice",
@@ -404,14 +404,14 @@ def statistics() -> Iterator[Case]:
         {"/partition-statistics/-": {**PARTITION_STATISTICS[0], "statistics-path": f"{LOCATION}/metadata/p1.parquet"}},
         EITHER,
         "a snapshot has two partition statistics files",
-        near={
+        valid_edits={
             "/partition-statistics/-": {
                 **PARTITION_STATISTICS[0],
                 "snapshot-id": SECOND,
                 "statistics-path": f"{LOCATION}/metadata/p1.parquet",
             }
         },
-        more=("STA036",),
+        further_codes=("STA036",),
     )
 
 
@@ -465,8 +465,8 @@ def versions() -> Iterator[Case]:
             {**base, mapping: text},
             READ,
             note,
-            near=near,
-            more=("NAM010",),
+            valid_edits=near,
+            further_codes=("NAM010",),
         )
 
 

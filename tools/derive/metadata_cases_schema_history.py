@@ -22,7 +22,7 @@ def _later(name: str, version: int, code: str, old: Any, new: Any, near: Any, no
             "/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID, later]},
         }
 
-    return Case(f"history-{name}", f"v{version}-minimal", (code,), edits(new), EITHER, note, near=edits(near))
+    return Case(f"history-{name}", f"v{version}-minimal", (code,), edits(new), EITHER, note, valid_edits=edits(near))
 
 
 STRUCT: Document = {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]}
@@ -91,7 +91,7 @@ def history() -> Iterator[Case]:
         },
         EITHER,
         "a field moved from its struct to the table",
-        near={
+        valid_edits={
             "/last-column-id": 4,
             "/schemas/0/fields/1/type": LONGER,
             "/current-schema-id": 1,
@@ -116,6 +116,6 @@ def history() -> Iterator[Case]:
         wrong,
         EITHER,
         "the initial default of a column changed",
-        near=right,
-        more=("EVO014",),
+        valid_edits=right,
+        further_codes=("EVO014",),
     )

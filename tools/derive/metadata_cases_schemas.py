@@ -181,7 +181,7 @@ def ids() -> Iterator[Case]:
         {"/schemas/0/fields/1/id": 2147483448, "/last-column-id": 2147483448},
         EITHER,
         "the lowest reserved id",
-        near={"/schemas/0/fields/1/id": 2147483447, "/last-column-id": 2147483447},
+        valid_edits={"/schemas/0/fields/1/id": 2147483447, "/last-column-id": 2147483447},
     )
     yield Case(
         "ids-reserved-pos",
@@ -190,7 +190,7 @@ def ids() -> Iterator[Case]:
         {"/schemas/0/fields/1/id": 2147483645, "/last-column-id": 2147483645},
         EITHER,
         "the id of _pos",
-        near={"/schemas/0/fields/1/id": 1000, "/last-column-id": 1000},
+        valid_edits={"/schemas/0/fields/1/id": 1000, "/last-column-id": 1000},
     )
 
 
@@ -217,7 +217,7 @@ def identifiers() -> Iterator[Case]:
             {**edits, "/schemas/0/identifier-field-ids": [field_id]},
             EITHER,
             note,
-            near={**edits, "/schemas/0/identifier-field-ids": [3]}
+            valid_edits={**edits, "/schemas/0/identifier-field-ids": [3]}
             if not edits
             else {**edits, "/schemas/0/identifier-field-ids": [5]},
         )
@@ -228,7 +228,7 @@ def identifiers() -> Iterator[Case]:
         {"/schemas/0/fields/0/type": "float", "/schemas/0/identifier-field-ids": [1]},
         EITHER,
         "a float",
-        near={"/schemas/0/fields/0/type": "int", "/schemas/0/identifier-field-ids": [1]},
+        valid_edits={"/schemas/0/fields/0/type": "int", "/schemas/0/identifier-field-ids": [1]},
     )
     yield Case(
         "identifier-variant",
@@ -237,8 +237,8 @@ def identifiers() -> Iterator[Case]:
         {"/schemas/0/fields/0/type": "variant", "/schemas/0/identifier-field-ids": [1]},
         EITHER,
         "a variant, which is not primitive",
-        near={"/schemas/0/fields/0/type": "string", "/schemas/0/identifier-field-ids": [1]},
-        more=("TYP007",),
+        valid_edits={"/schemas/0/fields/0/type": "string", "/schemas/0/identifier-field-ids": [1]},
+        further_codes=("TYP007",),
     )
 
 
@@ -281,7 +281,7 @@ def versions() -> Iterator[Case]:
         {"/schemas/0/fields/1/initial-default": "none"},
         EITHER,
         "default values came with v3",
-        why=("C20", "E18"),
+        contradictions=("C20", "E18"),
     )
     yield Case(
         "v2-write-default",
@@ -290,7 +290,7 @@ def versions() -> Iterator[Case]:
         {"/schemas/0/fields/1/write-default": "none"},
         EITHER,
         "default values came with v3",
-        why=("C20", "E18"),
+        contradictions=("C20", "E18"),
     )
 
 
@@ -304,7 +304,7 @@ def _default(name: str, codes: tuple[str, ...], type_: Any, default: Any, near: 
         {f"{place}/type": type_, f"{place}/initial-default": default, f"{place}/write-default": default},
         outcome,
         note,
-        near={
+        valid_edits={
             f"{place}/type": type_,
             **({} if near is None else {f"{place}/initial-default": near, f"{place}/write-default": near}),
         },
@@ -383,8 +383,8 @@ def defaults() -> Iterator[Case]:
         {**point, "/schemas/0/fields/1/initial-default": {"3": 0}, "/schemas/0/fields/1/write-default": {"3": 0}},
         EITHER,
         "the default of a struct has values of its fields",
-        near={**point, "/schemas/0/fields/1/initial-default": {}, "/schemas/0/fields/1/write-default": {}},
-        why=("A12", "E17"),
+        valid_edits={**point, "/schemas/0/fields/1/initial-default": {}, "/schemas/0/fields/1/write-default": {}},
+        contradictions=("A12", "E17"),
     )
     yield Case(
         "required-unknown",
@@ -393,7 +393,7 @@ def defaults() -> Iterator[Case]:
         {"/schemas/0/fields/1/type": "unknown", "/schemas/0/fields/1/required": True},
         EITHER,
         "a column of type unknown is optional",
-        near={"/schemas/0/fields/1/type": "unknown"},
+        valid_edits={"/schemas/0/fields/1/type": "unknown"},
     )
 
 

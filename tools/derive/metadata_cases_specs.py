@@ -189,8 +189,8 @@ def sources() -> Iterator[Case]:
             {**spec, "/schemas/0/fields/1/type": type_},
             EITHER,
             f"{transform.split('[')[0]} does not take {type_}",
-            near={**spec, "/schemas/0/fields/1/type": nearest},
-            more=("PAR021",),
+            valid_edits={**spec, "/schemas/0/fields/1/type": nearest},
+            further_codes=("PAR021",),
         )
     yield from rows(
         "spec",
@@ -231,7 +231,7 @@ def sources() -> Iterator[Case]:
         },
         EITHER,
         "the source is a field of a struct in a list",
-        near=nested,
+        valid_edits=nested,
     )
     order = "/sort-orders/1/fields/1"
     yield from rows(
@@ -266,7 +266,7 @@ def sources() -> Iterator[Case]:
             {**spec, "/schemas/0/fields/1/type": type_},
             EITHER,
             f"identity does not take {name}",
-            near={**spec, "/schemas/0/fields/1/type": "binary"},
+            valid_edits={**spec, "/schemas/0/fields/1/type": "binary"},
         )
 
 
@@ -288,9 +288,9 @@ def transforms() -> Iterator[Case]:
             {f"{BUCKET}/transform": transform},
             EITHER,
             "the parameter of a transform is positive",
-            near={f"{BUCKET}/transform": nearest},
-            why=("E15", "E17"),
-            more=("TRN017",),
+            valid_edits={f"{BUCKET}/transform": nearest},
+            contradictions=("E15", "E17"),
+            further_codes=("TRN017",),
         )
     yield Case(
         "spec-unknown-transform",
@@ -302,14 +302,14 @@ def transforms() -> Iterator[Case]:
         },
         READ,
         "writers cannot use a default spec with an unknown transform; readers read the table",
-        near={
+        valid_edits={
             "/partition-specs/-": {
                 "spec-id": 1,
                 "fields": [{"source-id": 1, "field-id": 1000, "name": "z", "transform": "zorder[8]"}],
             },
             "/last-partition-id": 1000,
         },
-        more=("PAR024",),
+        further_codes=("PAR024",),
     )
     several: dict[str, Any] = {"field-id": 1000, "name": "z", "transform": "zorder[8]"}
     near: Document = {
@@ -341,9 +341,9 @@ def transforms() -> Iterator[Case]:
             {"/partition-specs/-": {"spec-id": 1, "fields": [{**several, **sources_}]}, "/last-partition-id": 1000},
             REFUSED if name in ("no-sources", "empty-sources") else EITHER,
             note,
-            near=near,
-            why=("B21",) if name in ("no-sources", "empty-sources") else ("B21", "E17"),
-            more=("PAR018", "PAR027") if name in ("no-sources", "empty-sources") else ("PAR027",),
+            valid_edits=near,
+            contradictions=("B21",) if name in ("no-sources", "empty-sources") else ("B21", "E17"),
+            further_codes=("PAR018", "PAR027") if name in ("no-sources", "empty-sources") else ("PAR027",),
         )
     yield Case(
         "spec-sources-strings",
@@ -355,7 +355,7 @@ def transforms() -> Iterator[Case]:
         },
         REFUSED,
         "the ids of sources are strings",
-        near=near,
+        valid_edits=near,
     )
     for transform in ("zorder[8]", "identity"):
         single, listed = (
@@ -372,8 +372,8 @@ def transforms() -> Iterator[Case]:
             listed,
             EITHER,
             "a transform of one argument has a list of sources",
-            near=single,
-            why=("B21", "E17"),
+            valid_edits=single,
+            contradictions=("B21", "E17"),
         )
     sort = {"transform": "zorder[8]", "direction": "asc", "null-order": "nulls-first"}
     yield Case(
@@ -383,8 +383,8 @@ def transforms() -> Iterator[Case]:
         {"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-id": 1, "source-ids": [1, 2]}]}},
         EITHER,
         "a field has source-id and source-ids",
-        near={"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-ids": [1, 2]}]}},
-        why=("B21", "E17"),
+        valid_edits={"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-ids": [1, 2]}]}},
+        contradictions=("B21", "E17"),
     )
     for transform in ("zorder[8]", "identity"):
         one, other = (
@@ -398,8 +398,8 @@ def transforms() -> Iterator[Case]:
             other,
             EITHER,
             "a transform of one argument has a list of sources",
-            near=one,
-            why=("B21", "E17"),
+            valid_edits=one,
+            contradictions=("B21", "E17"),
         )
     unknown = {**sort, "source-id": 1}
     near = {"/sort-orders/-": {"order-id": 1, "fields": [unknown]}, "/default-sort-order-id": 1}
@@ -418,9 +418,9 @@ def transforms() -> Iterator[Case]:
             {"/sort-orders/-": {"order-id": 1, "fields": [field]}, "/default-sort-order-id": 1},
             REFUSED,
             note,
-            near=near,
-            why=why,
-            more=("SRT009",),
+            valid_edits=near,
+            contradictions=why,
+            further_codes=("SRT009",),
         )
     several = {**sort, "source-ids": [1, 2]}
     yield Case(
@@ -430,8 +430,8 @@ def transforms() -> Iterator[Case]:
         {"/sort-orders/-": {"order-id": 1, "fields": [{**several, "source-ids": [1, 3]}]}, "/default-sort-order-id": 1},
         EITHER,
         "no column has the id of one of several sources of the default order",
-        near={"/sort-orders/-": {"order-id": 1, "fields": [several]}, "/default-sort-order-id": 1},
-        more=("SRT009",),
+        valid_edits={"/sort-orders/-": {"order-id": 1, "fields": [several]}, "/default-sort-order-id": 1},
+        further_codes=("SRT009",),
     )
 
 
@@ -471,8 +471,8 @@ def evolved_orders() -> Iterator[Case]:
             {**edits, "/sort-orders": _orders(orders)},
             EITHER,
             note,
-            near={**valid, "/sort-orders": _orders(near)},
-            why=("E17", "E22"),
+            valid_edits={**valid, "/sort-orders": _orders(near)},
+            contradictions=("E17", "E22"),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import awkward, metadata_defaults, metadata_promotions
-from tools.derive.metadata import DROP, Document, edited, topic_files
+from tools.derive.metadata import DROP, Document, apply_edits, topic_files
 from tools.derive.metadata_bases import DATA, ID, NESTED
 from tools.derive.metadata_changes import SECTION, add, arguments, drop, move, new_field, promote, rename
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
@@ -14,7 +14,7 @@ from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 def _place(pointer: str, value: Any, base: list[Document] = NESTED) -> list[Document]:
     """Return a schema with a value at a place."""
-    made: list[Document] = edited({"fields": base}, {f"/fields/{pointer}": value})["fields"]
+    made: list[Document] = apply_edits({"fields": base}, {f"/fields/{pointer}": value})["fields"]
     return made
 
 
@@ -273,7 +273,7 @@ def structure() -> Iterator[Vector]:
         arguments([add("y", "long", parent="tags.element")], 2, WITH_POINTS, 12),
         ok(
             {
-                "fields": edited(
+                "fields": apply_edits(
                     {"fields": WITH_POINTS}, {"/fields/4/type/element/fields/-": new_field(13, "y", "long")}
                 )["fields"],
                 "last-column-id": 13,

@@ -68,19 +68,19 @@ def partition(source: int, field_id: int, name: str, transform: str) -> Document
     return {"source-id": source, "field-id": field_id, "name": name, "transform": transform}
 
 
-def sorted_by(source: int, transform: str, direction: str, nulls: str) -> Document:
+def sort_field(source: int, transform: str, direction: str, nulls: str) -> Document:
     """Return a sort field."""
     return {"transform": transform, "source-id": source, "direction": direction, "null-order": nulls}
 
 
 BUCKET, DAY = partition(1, 1000, "id_bucket", "bucket[16]"), partition(3, 1001, "ts_day", "day")
 TEXT = partition(2, 1002, "text_trunc", "truncate[4]")
-FIRST_ORDER = {"order-id": 1, "fields": [sorted_by(1, "identity", "asc", "nulls-first")]}
+FIRST_ORDER = {"order-id": 1, "fields": [sort_field(1, "identity", "asc", "nulls-first")]}
 SECOND_ORDER = {
     "order-id": 2,
     "fields": [
-        sorted_by(2, "identity", "desc", "nulls-last"),
-        sorted_by(1, "bucket[8]", "asc", "nulls-last"),
+        sort_field(2, "identity", "desc", "nulls-last"),
+        sort_field(1, "bucket[8]", "asc", "nulls-last"),
     ],
 }
 CREATED: Document = {
@@ -96,7 +96,7 @@ CREATED: Document = {
 }
 
 
-def changed(newest: int, number: int) -> Document:
+def final_table(newest: int, number: int) -> Document:
     """Derive the table after all statements of the history, given its newest version and its number of commits."""
     after: Document = {"newest": newest, "data": "text", "changed": True}
     # A field that is removed from a spec stays in v1, as void; other versions drop it (Partition Evolution).
@@ -125,7 +125,7 @@ KEYS = [
 CODES = ("TMD008", "TMD011", "TMD019", "TMD022")
 
 
-def described(document: Document, number: int, engine: str) -> Document:
+def references_and_statistics(document: Document, number: int, engine: str) -> Document:
     """Return the expected references and statistics, at the first and the last snapshot, whose ids are random."""
     first, last = (str(document["snapshots"][place]["snapshot-id"]) for place in (0, -1))
     metadata = f"{document['location']}/metadata"
@@ -175,7 +175,7 @@ def read(entry: Document) -> Vector:
     else:
         # A commit at the beginning, one after each upgrade, one at the end; v1 does not count them.
         number = {"v1": 0, "upgraded": version}.get(history, 2)
-        form |= changed(version, number) | described(document, number, engine)
+        form |= final_table(version, number) | references_and_statistics(document, number, engine)
     if version == 3:
         form["encryption-keys"] = KEYS
     if history == "v3":

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tools.derive import metadata_upgrades, metadata_writes
-from tools.derive.metadata import DROP, Document, canonical, edited, topic_files
+from tools.derive.metadata import DROP, Document, apply_edits, canonical, topic_files
 from tools.derive.metadata_bases import BASES, DATA, FIRST, ID, SECOND, UUID, V1_RICH, V2_NESTED, V2_SMALL
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
@@ -26,7 +26,7 @@ def _read(
     only: tuple[int, ...] = (),
 ) -> Vector:
     """Return a vector of reading some members of a changed document."""
-    document = edited(BASES[base], edits)
+    document = apply_edits(BASES[base], edits)
     args = {"metadata": document, "select": list(form)}
     present = {member: value for member, value in form.items() if value is not None}
     return Vector(
@@ -142,7 +142,7 @@ def filled_in() -> Iterator[Vector]:
         "v2-small",
         ("SNP003", "UPG003"),
         {"/snapshots/0/sequence-number": DROP},
-        {"snapshots": canonical(edited(V2_SMALL, {"/snapshots/0/sequence-number": 0}))["snapshots"]},
+        {"snapshots": canonical(apply_edits(V2_SMALL, {"/snapshots/0/sequence-number": 0}))["snapshots"]},
         "a snapshot from before the upgrade has none, and some writers leave 0 out",
         ("C2",),
     )
@@ -153,7 +153,7 @@ def filled_in() -> Iterator[Vector]:
         {"/snapshots/0/first-row-id": DROP, "/snapshots/0/added-rows": DROP},
         {
             "snapshots": canonical(
-                edited(BASES["v3-small"], {"/snapshots/0/first-row-id": DROP, "/snapshots/0/added-rows": DROP})
+                apply_edits(BASES["v3-small"], {"/snapshots/0/first-row-id": DROP, "/snapshots/0/added-rows": DROP})
             )["snapshots"],
         },
         "a snapshot from before the upgrade has no row ids",
@@ -181,7 +181,7 @@ def references() -> Iterator[Vector]:
             "a table without data",
         )
     for version, base in ((1, "v1-snapshots"), (2, "v2-small")):
-        document = edited(
+        document = apply_edits(
             BASES[base], {**{name: DROP for name in EMPTY if name[1:] in BASES[base]}, "/current-snapshot-id": -1}
         )
         args = {"metadata": document, "select": ["current-snapshot-id", "refs"]}
@@ -347,7 +347,7 @@ def tolerated() -> Iterator[Vector]:
         "v2-small",
         ("SNP007",),
         {"/snapshots/1/summary/a b": ""},
-        {"snapshots": canonical(edited(V2_SMALL, {"/snapshots/1/summary/a b": ""}))["snapshots"]},
+        {"snapshots": canonical(apply_edits(V2_SMALL, {"/snapshots/1/summary/a b": ""}))["snapshots"]},
         "a summary may have any entries",
         origin="spec: Snapshots",
     )
@@ -356,7 +356,7 @@ def tolerated() -> Iterator[Vector]:
         "v2-small",
         ("SNP002",),
         {"/snapshots/0/parent-snapshot-id": 1},
-        {"snapshots": canonical(edited(V2_SMALL, {"/snapshots/0/parent-snapshot-id": 1}))["snapshots"]},
+        {"snapshots": canonical(apply_edits(V2_SMALL, {"/snapshots/0/parent-snapshot-id": 1}))["snapshots"]},
         "a parent may have expired",
         origin="spec: Snapshots",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.derive.metadata import canonical, edited, selected
+from tools.derive.metadata import apply_edits, canonical, select_members
 from tools.derive.metadata_bases import BASES, UUID
 from tools.derive.vector import INVALID, Vector, ok
 
@@ -42,7 +42,7 @@ def upgrades() -> Iterator[Vector]:
             form = canonical(document)
             row = "0" if old < 3 <= new else form.get("next-row-id")
             expected = {
-                **selected(form, KEPT),
+                **select_members(form, KEPT),
                 "format-version": new,
                 "last-sequence-number": form["last-sequence-number"],
                 "next-row-id": row,
@@ -67,19 +67,19 @@ def upgrades() -> Iterator[Vector]:
         ("partition-specs", "v1-minimal", "TMD011"),
         ("sort-orders", "v1-minimal", "TMD019"),
     ):
-        document = edited(BASES[base], {"/table-uuid": UUID})
+        document = apply_edits(BASES[base], {"/table-uuid": UUID})
         for new in (2, 3):
             yield Vector(
                 f"upgrade-v1-to-v{new}-fills-{member}",
                 (code, "UPG003"),
                 {"metadata": document, "format_version": new, "select": [member]},
-                ok(selected(canonical(document), (member,))),
+                ok(select_members(canonical(document), (member,))),
                 "spec: Appendix E, Version 2",
                 f"{member} is required from v2 and made of what v1 has",
                 only=(new,),
             )
     for base in ("v1-snapshots", "v2-small"):
-        document = edited(BASES[base], {"/table-uuid": UUID})
+        document = apply_edits(BASES[base], {"/table-uuid": UUID})
         yield Vector(
             f"upgrade-{base}-to-v3-snapshots",
             ("LIN013", "SNP010"),
@@ -93,7 +93,7 @@ def upgrades() -> Iterator[Vector]:
         "upgrade-v1-to-v2-manifests",
         ("UPG005", "VER003"),
         {
-            "metadata": edited(BASES["v1-snapshots"], {"/table-uuid": UUID}),
+            "metadata": apply_edits(BASES["v1-snapshots"], {"/table-uuid": UUID}),
             "format_version": 2,
             "select": ["snapshots"],
         },

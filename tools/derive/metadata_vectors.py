@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from tools.derive import metadata_cases, metadata_cases_history, metadata_cases_schemas, metadata_cases_specs
-from tools.derive.metadata import Document, canonical, edited, selected, topic_files
+from tools.derive.metadata import Document, apply_edits, canonical, select_members, topic_files
 from tools.derive.metadata_bases import BASES
 from tools.derive.metadata_cases import EITHER, REFUSED, TEXTS, Case
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
@@ -35,7 +35,7 @@ def all_cases() -> Iterator[tuple[str, Case]]:
 
 def _codes(case: Case) -> tuple[str, ...]:
     """Return the requirements: the broken ones, then the others that the case is about."""
-    return (*case.codes, *(code for code in case.more if code not in case.codes))
+    return (*case.codes, *(code for code in case.further_codes if code not in case.codes))
 
 
 def _version(document: Document, base: str) -> tuple[int, ...]:
@@ -51,15 +51,17 @@ def _names() -> dict[str, str]:
 
 def _note(case: Case) -> str:
     """Return the note: what is broken, and which vector has the nearest valid document."""
-    return f"{case.note}; valid counterpart: {_names()[json.dumps(edited(BASES[case.base], case.near or {}))]}"
+    return (
+        f"{case.note}; valid counterpart: {_names()[json.dumps(apply_edits(BASES[case.base], case.valid_edits or {}))]}"
+    )
 
 
 def _read_vector(case: Case) -> Vector:
-    document = edited(BASES[case.base], case.edits)
+    document = apply_edits(BASES[case.base], case.edits)
     asked = ASKED if "/location" not in case.edits else ("format-version", "table-uuid")
     args: Document = {"metadata": document, "select": list(asked)}
-    taken = ok(selected(canonical(BASES[case.base]), asked))
-    why: tuple[str, ...] = case.why
+    taken = ok(select_members(canonical(BASES[case.base]), asked))
+    why: tuple[str, ...] = case.contradictions
     if case.outcome == REFUSED:
         expect: Any = INVALID
     elif case.outcome == EITHER:
@@ -72,7 +74,7 @@ def _read_vector(case: Case) -> Vector:
 
 
 def _check_vector(case: Case) -> Vector:
-    document = edited(BASES[case.base], case.edits)
+    document = apply_edits(BASES[case.base], case.edits)
     return Vector(
         f"metadata-check-{case.id}",
         _codes(case),
@@ -93,9 +95,9 @@ def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
         codes = ("SNP012", "TMD029") if has_key else ("TMD029",)
         yield "bases", f"base-{name}", codes, document, f"the valid document {name}, from which others are made"
     for group, case in all_cases():
-        if case.near is None:
+        if case.valid_edits is None:
             continue
-        document = edited(BASES[case.base], case.near)
+        document = apply_edits(BASES[case.base], case.valid_edits)
         text = json.dumps(document)
         if text not in seen:
             seen.add(text)
@@ -136,7 +138,7 @@ def files() -> Iterator[VectorFile]:
         version = (document["format-version"],)
         asked = _asked(bases[name.removesuffix("-valid")], document) if group != "bases" else _select_all(document)
         args = {"metadata": document, **({"select": list(asked)} if asked else {})}
-        form = selected(canonical(document), asked) if asked else canonical(document)
+        form = select_members(canonical(document), asked) if asked else canonical(document)
         near_reads.setdefault(group, []).append(
             Vector(f"metadata-{name}", codes, args, ok(form), VALID, note, only=version)
         )

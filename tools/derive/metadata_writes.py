@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.metadata import DROP, Document, canonical, edited
+from tools.derive.metadata import DROP, Document, apply_edits, canonical
 from tools.derive.metadata_bases import BASES, LOCATION, UUID, V1_RICH, V2_NESTED, V2_SMALL
 from tools.derive.vector import INVALID, Vector, any_of, ok
 
@@ -104,7 +104,7 @@ def writes() -> Iterator[Vector]:
     rows.append(
         (
             "v1-deprecated-stale",
-            edited(V1_RICH, stale),
+            apply_edits(V1_RICH, stale),
             1,
             ("TMD007",),
             {"schema": WRITES[0][4]["schema"]},

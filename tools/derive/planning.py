@@ -82,19 +82,21 @@ def _bytes(type_: str, bound: Any) -> Any:
     return bound if bound is None or isinstance(bound, bytes) else single(type_, bound)
 
 
-def positions(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
+def position_deletes(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
     """Return a position delete file; ``of`` names the data file if it refers to only one."""
     return entry(name, partition, number, content=1, **members)
 
 
-def equality(
+def equality_deletes(
     name: str, ids: Sequence[int], partition: Sequence[Any] = (), number: int | None = None, **members: Any
 ) -> JsonObject:
     """Return an equality delete file."""
     return entry(name, partition, number, content=2, equality_ids=list(ids), **members)
 
 
-def vector(name: str, of: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> JsonObject:
+def deletion_vector(
+    name: str, of: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any
+) -> JsonObject:
     """Return a deletion vector of a data file."""
     fields = {"content_offset": 4, "content_size_in_bytes": 40, "file_format": "PUFFIN", **members}
     return entry(name, partition, number, content=1, of=of, **fields)

@@ -46,7 +46,7 @@ def matches(predicate: Any, row: Row, types: dict[str, Any]) -> bool:
     return bool(orders[kind])
 
 
-def matching(predicate: Any, rows: Iterable[Row], types: dict[str, Any]) -> list[Row]:
+def filter_rows(predicate: Any, rows: Iterable[Row], types: dict[str, Any]) -> list[Row]:
     """Return the rows that match."""
     return [row for row in rows if matches(predicate, row, types)]
 

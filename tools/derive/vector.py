@@ -80,7 +80,7 @@ class Vector:
 class VectorFile:
     """The vectors of one topic: they share an operation and, unless a vector names another one, a section of the spec.
 
-    Derivations may return several files with the same path, which `joined` combines.
+    Derivations may return several files with the same path, which `combine` combines.
     """
 
     path: str
@@ -96,7 +96,7 @@ class VectorFile:
         return "\n".join(["{", *lines, '  "vectors": [', rows, "  ]", "}", ""])
 
 
-def joined(path: str, parts: Iterable[VectorFile]) -> VectorFile:
+def combine(path: str, parts: Iterable[VectorFile]) -> VectorFile:
     """Combine the files of a topic. The section is the one that most vectors have; the others name theirs."""
     parts = list(parts)
     (operation,) = {part.operation for part in parts}

@@ -22,7 +22,7 @@ from tools.docs.support import (
 
 def days() -> str:
     """Return the dates on which the published results were made, for a sentence."""
-    found = {one.started[:10] for one in vector_results().asked}
+    found = {one.started[:10] for one in vector_results().engines}
     matrix = published_matrix()
     if matrix is not None:
         found.add(str(matrix.header["started"])[:10])
@@ -99,11 +99,11 @@ def engine_head(engine: str) -> list[str]:
     Args:
         engine: the name of the engine, without a version.
     """
-    asked = [one for one in vector_results().asked if one.engine == engine]
+    asked = [one for one in vector_results().engines if one.engine == engine]
     lines: list[str] = []
     for one in asked:
         counts: dict[str, dict[str, int]] = {}
-        for id_, letter in vector_results().of(one.name).items():
+        for id_, letter in vector_results().letters_of_engine(one.name).items():
             suite = _suite(id_)
             if suite:
                 found = counts.setdefault(suite, dict.fromkeys(("right", "not right", "unsupported"), 0))

@@ -51,7 +51,7 @@ def operations(defs: JsonObject) -> list[str]:
     return names
 
 
-def resolved(defs: JsonObject, schema: JsonObject) -> tuple[str, JsonObject]:
+def resolve_reference(defs: JsonObject, schema: JsonObject) -> tuple[str, JsonObject]:
     """Resolve the reference of a schema; return the schema and the name that it refers to."""
     name = ""
     while "$ref" in schema:
@@ -62,7 +62,7 @@ def resolved(defs: JsonObject, schema: JsonObject) -> tuple[str, JsonObject]:
 
 def shape(defs: JsonObject, schema: JsonObject, depth: int = 0) -> str:
     """Describe the form of a value in a few words: ``{"rows": [...]}``, ``hexadecimal``, ``integer or null``."""
-    name, schema = resolved(defs, schema)
+    name, schema = resolve_reference(defs, schema)
     if name in ("hexadecimal", "value", "type") or (name and depth > 0 and "properties" in schema):
         return name.replace("_", " ").replace("-", " ")
     if options := schema.get("anyOf") or schema.get("oneOf"):
@@ -90,7 +90,7 @@ def _of_type(defs: JsonObject, schema: JsonObject, type_: str, depth: int) -> st
 
 def arguments(defs: JsonObject, name: str) -> Iterator[tuple[str, bool, JsonObject]]:
     """Yield each argument of an operation: its name, whether it is required, and its schema."""
-    _, args = resolved(defs, {"$ref": f"#/$defs/{name}.args"})
+    _, args = resolve_reference(defs, {"$ref": f"#/$defs/{name}.args"})
     for one, schema in args["properties"].items():
         yield one, one in args.get("required", ()), schema
 
@@ -200,7 +200,7 @@ def reference() -> str:
         lines += [f"## {name}", "", plain(defs[f"{name}.request"]["description"]), ""]
         cells = []
         for one, needed, schema in arguments(defs, name):
-            _, target = resolved(defs, schema)
+            _, target = resolve_reference(defs, schema)
             about = schema.get("description") or target.get("description", "")
             cells.append(
                 [code(one), "" if needed else "optional", code(shape(defs, schema).replace("|", "/")), plain(about)]
@@ -213,7 +213,7 @@ def reference() -> str:
     return "\n".join(lines)
 
 
-def made() -> dict[Path, str]:
+def generated_pages() -> dict[Path, str]:
     """Return the current READMEs of the families in this package, and the current page."""
     ours = [family for family in families() if ROOT in family.path.parents]
     readmes = {family.path / "README.md": readme(family) for family in ours}
@@ -222,9 +222,9 @@ def made() -> dict[Path, str]:
 
 def main(arguments_: list[str]) -> int:
     """Write or check the READMEs and the page; return the exit status."""
-    stale = [path for path, text in made().items() if path.read_text(encoding="utf-8") != text]
+    stale = [path for path, text in generated_pages().items() if path.read_text(encoding="utf-8") != text]
     if "--check" not in arguments_:
-        for path, text in made().items():
+        for path, text in generated_pages().items():
             path.write_text(text, encoding="utf-8")
     elif stale:
         names = ", ".join(str(path.relative_to(ROOT)) for path in stale)

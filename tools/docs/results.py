@@ -58,7 +58,7 @@ _OUTCOMES = {letter: outcome for outcome, letter in _LETTERS.items()}
 
 
 @frozen
-class Asked:
+class TestedEngine:
     """One engine at one version that took part in a run."""
 
     name: str
@@ -80,13 +80,13 @@ class Asked:
 class VectorResults:
     """The result of each vector with each engine."""
 
-    asked: tuple[Asked, ...]
+    engines: tuple[TestedEngine, ...]
     letters: Mapping[str, str]
     """By the id of the vector, a letter for each engine in ``asked``."""
 
-    def of(self, name: str) -> dict[str, str]:
+    def letters_of_engine(self, name: str) -> dict[str, str]:
         """Return the letters of one engine by vector, without vectors that it did not run."""
-        at = [one.name for one in self.asked].index(name)
+        at = [one.name for one in self.engines].index(name)
         return {id_: letters[at] for id_, letters in self.letters.items() if letters[at] != NOT_ASKED}
 
 
@@ -108,15 +108,15 @@ def summarise_runs(runs: Iterable[Run], published: VectorResults) -> list[Json]:
         runs: the runs; if several include a vector with an engine, the one that began last applies.
         published: earlier results, which apply where no run has the vector with the same version of the engine.
     """
-    asked = {one.name: one for one in published.asked}
-    letters = {name: published.of(name) for name in asked}
+    asked = {one.name: one for one in published.engines}
+    letters = {name: published.letters_of_engine(name) for name in asked}
     for run in sorted(runs, key=lambda one: str(one.header["started"])):
         for one in run.adapters:
             if one.not_examined:
                 continue
             if one.name in asked and asked[one.name].version != one.version:
                 letters[one.name] = {}
-            asked[one.name] = Asked(
+            asked[one.name] = TestedEngine(
                 one.name, one.implementation, one.version, one.language, run.header["started"], run.header["tool"]
             )
             letters.setdefault(one.name, {}).update(
@@ -195,7 +195,7 @@ def read_vectors() -> VectorResults:
     if not file.exists():
         return VectorResults((), {})
     header, *rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-    return VectorResults(tuple(Asked(**one) for one in header["adapters"]), dict(rows))
+    return VectorResults(tuple(TestedEngine(**one) for one in header["adapters"]), dict(rows))
 
 
 def read_matrix() -> Matrix | None:
@@ -321,13 +321,13 @@ def _still_shipped(found: VectorResults) -> VectorResults:
     from tools.docs.findings import all_vectors
 
     engines = {folder.name for folder in engine_folders()}
-    places = [place for place, one in enumerate(found.asked) if one.engine in engines]
+    places = [place for place, one in enumerate(found.engines) if one.engine in engines]
     letters = {
         id_: "".join(letters[place] for place in places)
         for id_, letters in found.letters.items()
         if id_ in all_vectors()
     }
-    return VectorResults(tuple(found.asked[place] for place in places), letters)
+    return VectorResults(tuple(found.engines[place] for place in places), letters)
 
 
 def _day(path: Path) -> str:

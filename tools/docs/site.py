@@ -99,15 +99,15 @@ def pages() -> dict[str, str]:
         BrokenLink: a link of a page is broken; the message has both.
     """
     names = handwritten()
-    found = {name: resolved(TEXTS[path.suffix](path), path, names) for path, name in names.items()}
-    found |= made()
+    found = {name: resolve_links(TEXTS[path.suffix](path), path, names) for path, name in names.items()}
+    found |= generated_pages()
     found["vectors.md"] += "\n".join(vector_pages.index(vector_pages.by_suite()))
     found["proofs.md"] += proofs.index()
     found["index.md"] += "\n" + "\n".join(contents(found))
     return found
 
 
-def made() -> dict[str, str]:
+def generated_pages() -> dict[str, str]:
     """Return the pages that are generated from data."""
     vectors: dict[str, list[Vector]] = {}
     for vector in findings.all_vectors().values():
@@ -149,7 +149,7 @@ def contents(found: dict[str, str]) -> Iterator[str]:
         yield from ("```{toctree}", ":hidden:", f":caption: {chapter}", "", *listed, "```", "")
 
 
-def resolved(text: str, path: Path, names: dict[Path, str]) -> str:
+def resolve_links(text: str, path: Path, names: dict[Path, str]) -> str:
     """Resolve the links of a page for the site."""
     lines, fence = [], ""
     for line in text.splitlines():

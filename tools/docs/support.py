@@ -19,7 +19,7 @@ from conformance.operations.protocol import Ok
 from conformance.vectors import Vector
 from tools.docs.engines import OURS
 from tools.docs.findings import all_vectors, deviations, tables
-from tools.docs.results import CHOSE, PASSED, Asked, published_matrix, vector_results
+from tools.docs.results import CHOSE, PASSED, TestedEngine, published_matrix, vector_results
 
 FEATURES = Path(__file__).with_name("features.toml")
 READS, WRITES = "reads", "writes"
@@ -162,14 +162,14 @@ def features() -> tuple[Feature, ...]:
 
 
 @cache
-def engines() -> tuple[Asked, ...]:
+def engines() -> tuple[TestedEngine, ...]:
     """Return the engines with results of reading or writing tables, those of this project last."""
-    shown = [one for one in vector_results().asked if any(not _is_empty(one, feature) for feature in features())]
+    shown = [one for one in vector_results().engines if any(not _is_empty(one, feature) for feature in features())]
     titles = {one.name: title(one) for one in shown}
     return tuple(sorted(shown, key=lambda one: (one.engine in OURS, titles[one.name].lower(), one.version)))
 
 
-def _is_empty(engine: Asked, feature: Feature) -> bool:
+def _is_empty(engine: TestedEngine, feature: Feature) -> bool:
     found = [support(engine.name, feature, side) for side in (READS, WRITES)]
     return all(set(one.counts) <= {UNSUPPORTED} for one in found)
 
@@ -179,7 +179,7 @@ def _titles() -> dict[str, str]:
     return {one.name: one.title for one in engine_folders()}
 
 
-def title(engine: Asked) -> str:
+def title(engine: TestedEngine) -> str:
     """Return the title of an engine."""
     named = _titles().get(engine.name) or _titles().get(engine.engine) or engine.engine
     return f"T{named[1:]}" if named.startswith("this ") else named
@@ -227,7 +227,7 @@ def golden_vectors() -> dict[str, list[Vector]]:
 
 @cache
 def _golden_reads(name: str) -> list[tuple[str, Vector, str]]:
-    letters = vector_results().of(name)
+    letters = vector_results().letters_of_engine(name)
     return [
         (table, vector, letters[vector.id])
         for table, members in golden_vectors().items()
@@ -261,9 +261,9 @@ def _causes_by_vector() -> dict[tuple[str, str], list[tuple[tuple[str, ...], Cau
     return dict(found)
 
 
-def asked(name: str) -> Asked:
+def tested_engine(name: str) -> TestedEngine:
     """Return the run of the engine with a name."""
-    return next(one for one in vector_results().asked if one.name == name)
+    return next(one for one in vector_results().engines if one.name == name)
 
 
 def causes_of_vector(name: str, id_: str) -> list[Cause]:
@@ -273,7 +273,7 @@ def causes_of_vector(name: str, id_: str) -> list[Cause]:
         name: the name of the engine.
         id_: the id of the vector.
     """
-    engine = asked(name)
+    engine = tested_engine(name)
     found = _causes_by_vector().get((engine.engine, id_), [])
     return [cause for versions, cause in found if not versions or engine.version in versions]
 
@@ -283,17 +283,17 @@ def _causes_of_tables() -> dict[str, Cause]:
     return {one.id: Cause(one.id, one.adapter.partition("@")[0], one.reason) for one in tables()}
 
 
-def unmatched(given: Sequence[Feature]) -> list[str]:
+def unmatched(selected: Sequence[Feature]) -> list[str]:
     """Return the patterns of features that select neither a golden table nor a script; each is a mistake.
 
     Args:
-        given: the features.
+        selected: the features.
     """
     from conformance.interop.catalogue import variants
 
     names = [one.name for one in variants()]
     wrong = []
-    for feature in given:
+    for feature in selected:
         wrong += [one for one in feature.golden if not any(fnmatchcase(table, one) for table in golden_vectors())]
         wrong += [one for one in feature.scripts if not any(fnmatchcase(name, one) for name in names)]
     return wrong

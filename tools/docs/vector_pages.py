@@ -50,7 +50,7 @@ def _row(vector: Vector) -> dict[str, Any]:
     results = vector_results()
     letters = results.letters.get(vector.id, "")
     answered: dict[str, list[str]] = defaultdict(list)
-    for one, letter in zip(results.asked, letters, strict=False):
+    for one, letter in zip(results.engines, letters, strict=False):
         if letter != NOT_ASKED:
             answered[letter.lower()].append(one.name)
     return {

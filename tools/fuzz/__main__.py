@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.entry_point import run_main
-from tools.fuzz.guided import Unguided, check, guided
+from tools.fuzz.guided import GuidanceError, check, fuzz_with_coverage
 from tools.fuzz.keeping import keep_findings, keep_inputs
-from tools.fuzz.running import Outcome, fuzzed
+from tools.fuzz.running import Outcome, fuzz_in_process
 from tools.fuzz.target import Target
 from tools.fuzz.targets import TARGETS
 
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
             print_outcome(outcome)
             if given.keep:
                 keep_findings(outcome.target, outcome.findings)
-    except Unguided as error:
+    except GuidanceError as error:
         print(error, file=sys.stderr)
         return 3
     total, wrong = sum(one.inputs for one in outcomes), sum(len(one.findings) for one in outcomes)
@@ -53,12 +53,12 @@ def runs(targets: list[Target], seconds: float, by_coverage: float, seed: int, *
     shares = sum(target.share for target in targets)
     if seconds:
         for target in targets:
-            yield fuzzed(target, seconds * target.share / shares, seed)
+            yield fuzz_in_process(target, seconds * target.share / shares, seed)
     if by_coverage:
         check(seed)
         for target in targets:
             with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-                yield guided(target.name, by_coverage * target.share / shares, seed, Path(folder))
+                yield fuzz_with_coverage(target.name, by_coverage * target.share / shares, seed, Path(folder))
                 if keep:
                     print(f"  {keep_inputs(target, Path(folder))} inputs kept")
 

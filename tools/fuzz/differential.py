@@ -27,7 +27,7 @@ from conformance.runner.judge import answer_json, mismatch
 from conformance.runner.process import Process
 from tools.entry_point import run_main
 from tools.fuzz.known import KNOWN
-from tools.fuzz.questions import QUESTIONS, Asked
+from tools.fuzz.questions import QUESTIONS, Question
 
 ENGINES = ("iceberg-java", "pyiceberg")
 ROUNDS = 6
@@ -67,7 +67,7 @@ class Difference:
         return json.dumps(fields, ensure_ascii=True, default=str)
 
 
-def asked_of_reference(op: str, args: dict[str, Any]) -> Ok | Refused:
+def reference_answer(op: str, args: dict[str, Any]) -> Ok | Refused:
     """Return the reference's answer."""
     answer = perform(operations(), op, args, REFUSALS)
     return Ok(answer["ok"]) if "ok" in answer else Refused(answer["error"]["kind"], answer["error"]["message"])
@@ -75,7 +75,7 @@ def asked_of_reference(op: str, args: dict[str, Any]) -> Ok | Refused:
 
 def difference(engine: str, op: str, args: dict[str, Any], answer: Answer) -> Difference | None:
     """Return how an engine's answer differs from the reference's; None if not, or if the engine lacks the operation."""
-    reference = asked_of_reference(op, args)
+    reference = reference_answer(op, args)
     if isinstance(answer, Unsupported):
         return None
     if isinstance(answer, Crashed):
@@ -104,7 +104,7 @@ def differences(engine: str, process: Process, op: str, examples: int, seed_: in
             suppress_health_check=list(HealthCheck),
         )
         @given(QUESTIONS[op]())
-        def ask(asked: Asked) -> None:
+        def ask(asked: Question) -> None:
             nonlocal count
             name, args = asked
             assume(not any(one.engine == engine and one.op == name and one.holds(args) for one in KNOWN))

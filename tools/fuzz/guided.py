@@ -37,11 +37,13 @@ PLANTED = "planted"
 """The name of a reader that fails only for four specific bytes, which random inputs practically never contain."""
 
 
-class Unguided(Exception):
+class GuidanceError(Exception):
     """Coverage does not guide the fuzzer: Atheris is missing, or does not find the planted fault."""
 
 
-def guided(name: str, seconds: float, seed: int, new: Path | None = None, atheris: Path = ATHERIS) -> Outcome:
+def fuzz_with_coverage(
+    name: str, seconds: float, seed: int, new: Path | None = None, atheris: Path = ATHERIS
+) -> Outcome:
     """Fuzz a target for some seconds of processor time, in a separate process.
 
     Args:
@@ -55,7 +57,7 @@ def guided(name: str, seconds: float, seed: int, new: Path | None = None, atheri
         Unguided: the package is missing.
     """
     if not (atheris / "atheris").exists():
-        raise Unguided(f"Atheris is not in {atheris}; `make fuzz` puts it there")
+        raise GuidanceError(f"Atheris is not in {atheris}; `make fuzz` puts it there")
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         place = Path(folder)
         new = new or place / "new"
@@ -84,10 +86,10 @@ def check(seed: int, atheris: Path = ATHERIS, seconds: float = 60) -> None:
     Raises:
         Unguided: the fault is not found.
     """
-    outcome = guided(PLANTED, seconds, seed, atheris=atheris)
+    outcome = fuzz_with_coverage(PLANTED, seconds, seed, atheris=atheris)
     if [one.data[:4] for one in outcome.findings] != [b"\xde\xad\xbe\xef"]:
         findings = "; ".join(f"{one.error} {one.output}" for one in outcome.findings)
-        raise Unguided(f"in {outcome.inputs:,} inputs it did not find what is planted: {findings}")
+        raise GuidanceError(f"in {outcome.inputs:,} inputs it did not find what is planted: {findings}")
 
 
 # The functions below run in the process of one target.
@@ -109,13 +111,13 @@ def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
     target = Target(PLANTED, _planted, lambda: [b"sound"]) if name == PLANTED else TARGETS[name]
     with atheris.instrument_imports(include=list(INSTRUMENTED)):
         read = target.load()
-        for seed_input in target.kept()[:3]:  # modules that the first inputs import
+        for seed_input in target.initial_inputs()[:3]:  # modules that the first inputs import
             with contextlib.suppress(Exception):
                 read(seed_input)
     for function in [one for one in gc.get_objects() if isinstance(one, FunctionType)]:
         if function.__code__.co_filename == GENERATED or (name == PLANTED and function is read):
             atheris.instrument_func(function)
-    kept = target.kept()
+    kept = target.initial_inputs()
     seeds = place / "seeds"
     seeds.mkdir()
     for number, data in enumerate(kept):
@@ -124,7 +126,7 @@ def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
 
     def one(data: bytes) -> None:
         failed = attempts.failed
-        attempts.give(data)
+        attempts.try_input(data)
         if (attempts.failed > failed or attempts.outcome.inputs & 63 == 0) and attempts.is_over(seconds):
             outcome = attempts.end()
             findings = [(found.data.hex(), found.error) for found in outcome.findings]
@@ -150,7 +152,7 @@ def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
 
 
 def main(name: str, seconds: str, number: str, place: str, new: str) -> None:
-    """Run one target in this process, for `guided`."""
+    """Run one target in this process, for `fuzz_with_coverage`."""
     _run(name, float(seconds), int(number), Path(place), Path(new))
 
 

@@ -43,7 +43,7 @@ def keep_inputs(target: Target, folder: Path) -> int:
 
 def _worth(target: Target, found: list[bytes]) -> list[bytes]:
     """Return the inputs that run lines which no earlier input runs; short ones are tried first."""
-    read, kept = target.load(), target.kept()
+    read, kept = target.load(), target.initial_inputs()
     known: set[Line] = set().union(*(covered_lines(read, data) for data in kept))
     chosen: list[bytes] = []
     for data in sorted(found, key=lambda one: (len(one), one)):

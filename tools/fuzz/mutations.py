@@ -35,7 +35,7 @@ Mutate = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 """A function that breaks an input, possibly with parts of the seeds."""
 
 
-def mutated_bytes(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
+def mutate_bytes(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
     """Return an input with some changes of bytes, numbers and sections."""
     out = bytearray(data)
     for _ in range(1 + int(rng.expovariate(0.5))):
@@ -153,12 +153,12 @@ HOSTILE: tuple[Any, ...] = (
 )
 
 
-def mutated_json(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
+def mutate_json(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
     """Return a document in which some values are changed, dropped, repeated or swapped; sometimes its bytes too."""
     try:
         document = [json.loads(data)]
     except (ValueError, RecursionError):
-        return mutated_bytes(rng, data, seeds)
+        return mutate_bytes(rng, data, seeds)
     for _ in range(1 + int(rng.expovariate(0.7))):
         _change(rng, document, seeds)
     try:
@@ -166,7 +166,7 @@ def mutated_json(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> byt
     except (ValueError, RecursionError):
         return data
     if rng.random() < 0.1:
-        made = mutated_bytes(rng, made, seeds)
+        made = mutate_bytes(rng, made, seeds)
     return made[:MAX_BYTES]
 
 
@@ -220,53 +220,53 @@ def _part(rng: random.Random, seeds: Sequence[bytes]) -> Any:
 # Containers whose parts are read only if lengths and checksums are right
 
 
-def mutated_vector(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
+def mutate_vector(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
     """Return a deletion vector with a broken bitmap, and the right length and checksum for it."""
-    made = mutated_bytes(rng, data, seeds)
+    made = mutate_bytes(rng, data, seeds)
     if rng.random() < 0.2 or len(made) < 12:
         return made
     body = made[4:-4]
     return struct.pack(">I", len(body)) + body + struct.pack(">I", zlib.crc32(body))
 
 
-def mutated_puffin(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
+def mutate_puffin(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
     """Return a Puffin file with a broken footer document, or broken bytes as blobs, and the right footer length."""
     if rng.random() < 0.3 or len(data) < 20:
-        return mutated_bytes(rng, data, seeds)
+        return mutate_bytes(rng, data, seeds)
     (size,) = struct.unpack_from("<i", data, len(data) - 12)
     start = len(data) - 12 - size
     if not 8 <= start <= len(data) - 12 or data[-8] & 1:
-        return mutated_bytes(rng, data, seeds)
+        return mutate_bytes(rng, data, seeds)
     blobs, payload = data[4 : start - 4], data[start:-12]
     if rng.random() < 0.7:
-        payload = mutated_json(rng, payload, [payload])
+        payload = mutate_json(rng, payload, [payload])
     else:
-        blobs = mutated_bytes(rng, blobs, seeds)
+        blobs = mutate_bytes(rng, blobs, seeds)
     return b"PFA1" + blobs + b"PFA1" + payload + struct.pack("<i", len(payload)) + data[-8:]
 
 
-def mutated_avro(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
+def mutate_avro(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
     """Return an Avro container with a broken schema, header or block, in valid framing without compression."""
     if rng.random() < 0.3:
-        return mutated_bytes(rng, data, seeds)
+        return mutate_bytes(rng, data, seeds)
     try:
         metadata, sync, blocks = _opened(data)
     except (IndexError, KeyError, ValueError, zlib.error):
-        return mutated_bytes(rng, data, seeds)
+        return mutate_bytes(rng, data, seeds)
     choice = rng.random()
     if not metadata:
-        return mutated_bytes(rng, data, seeds)
+        return mutate_bytes(rng, data, seeds)
     if choice < 0.4 and b"avro.schema" in metadata:
-        metadata[b"avro.schema"] = mutated_json(rng, metadata[b"avro.schema"], [metadata[b"avro.schema"]])
+        metadata[b"avro.schema"] = mutate_json(rng, metadata[b"avro.schema"], [metadata[b"avro.schema"]])
     elif choice < 0.55:
         key = rng.choice(list(metadata))
-        metadata[key] = mutated_json(rng, metadata[key], [metadata[key]])
+        metadata[key] = mutate_json(rng, metadata[key], [metadata[key]])
     elif blocks:
         place = rng.randrange(len(blocks))
         count, payload = blocks[place]
         if rng.random() < 0.15:
             count += rng.choice((-1, 1, 1000, 1 << 40))
-        blocks[place] = count, mutated_bytes(rng, payload, [payload])
+        blocks[place] = count, mutate_bytes(rng, payload, [payload])
     out = bytearray(b"Obj\x01") + _long(len(metadata))
     for key, value in metadata.items():
         out += _long(len(key)) + key + _long(len(value)) + value
@@ -276,15 +276,15 @@ def mutated_avro(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> byt
     return bytes(out)
 
 
-def mutated_footer(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
+def mutate_footer(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
     """Return a Parquet file whose footer is broken inside, but has the right length and magic."""
     if rng.random() < 0.1 or len(data) < 12:
-        return mutated_bytes(rng, data, seeds)
-    footer = mutated_bytes(rng, data[4:-8], [seed[4:-8] for seed in rng.choices(seeds, k=3)])
+        return mutate_bytes(rng, data, seeds)
+    footer = mutate_bytes(rng, data[4:-8], [seed[4:-8] for seed in rng.choices(seeds, k=3)])
     return data[:4] + footer + struct.pack("<I", len(footer)) + data[-4:]
 
 
-def mutated_orc(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
+def mutate_orc(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes:
     """Return an ORC file with a broken footer or first stripe footer, stored without compression."""
     try:
         if rng.random() < 0.1 or data[-1] > 64:
@@ -295,8 +295,8 @@ def mutated_orc(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> byte
         end = len(data) - len(postscript) - 1
         footer = _unpacked(data[end - length : end], compression)
     except (IndexError, ValueError, zlib.error):
-        return mutated_bytes(rng, data, seeds)
-    footer = mutated_bytes(rng, footer, [footer])
+        return mutate_bytes(rng, data, seeds)
+    footer = mutate_bytes(rng, footer, [footer])
     stored = footer if not compression else (len(footer) << 1 | 1).to_bytes(3, "little") + footer
     if len(stored) > 0x3FFF:
         return data

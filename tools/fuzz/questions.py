@@ -18,7 +18,7 @@ from tools.fuzz import manifest_questions
 
 NO_VALUES = frozenset({"unknown", "variant", "geometry", "geography"})
 
-Asked = tuple[str, dict[str, Any]]
+Question = tuple[str, dict[str, Any]]
 """An operation and its arguments."""
 
 
@@ -27,14 +27,14 @@ def _typed() -> st.SearchStrategy[tuple[Type, Any]]:
     return plain.flatmap(lambda type_: st.tuples(st.just(type_), value_strategies.values(type_)))
 
 
-def _of_value(op: str) -> st.SearchStrategy[Asked]:
+def _of_value(op: str) -> st.SearchStrategy[Question]:
     return _typed().map(lambda pair: (op, {"type": type_to_json(pair[0]), "value": to_exchange(*pair)}))
 
 
-def _encoded(op: str, member: str) -> st.SearchStrategy[Asked]:
+def _encoded(op: str, member: str) -> st.SearchStrategy[Question]:
     """Draw questions about values that the reference encoded."""
 
-    def asked(pair: tuple[Type, Any]) -> Asked:
+    def asked(pair: tuple[Type, Any]) -> Question:
         from spec_ref.single_value.binary import to_binary
         from spec_ref.single_value.json_value import to_json
 
@@ -49,13 +49,13 @@ def _absolute(value: Any) -> Any:
     return abs(value) if isinstance(value, float) else value
 
 
-def _transforms() -> st.SearchStrategy[Asked]:
+def _transforms() -> st.SearchStrategy[Question]:
     numbers = st.one_of(st.integers(1, 1000), st.sampled_from([2**31 - 1, 2**30, 10**9]))
     made = st.one_of(
         numbers.map(Bucket), numbers.map(Truncate), st.sampled_from([Identity(), Year(), Month(), Day(), Hour()])
     )
 
-    def asked(drawn: tuple[tuple[Type, Any], Any]) -> Asked:
+    def asked(drawn: tuple[tuple[Type, Any], Any]) -> Question:
         (type_, value), transform = drawn
         return "transform", {
             "transform": str(transform),
@@ -69,7 +69,7 @@ def _transforms() -> st.SearchStrategy[Asked]:
     return fits.map(asked)
 
 
-def _truncated() -> st.SearchStrategy[Asked]:
+def _truncated() -> st.SearchStrategy[Question]:
     text = st.tuples(st.just("string"), st.text())
     data = st.tuples(st.just("binary"), st.binary().map(lambda data: data.hex().upper()))
     return st.tuples(st.one_of(text, data), st.integers(1, 20), st.sampled_from(["lower", "upper"])).map(
@@ -77,11 +77,11 @@ def _truncated() -> st.SearchStrategy[Asked]:
     )
 
 
-def _types() -> st.SearchStrategy[Asked]:
+def _types() -> st.SearchStrategy[Question]:
     return value_strategies.types().map(lambda type_: ("type.parse", {"type": type_to_json(type_)}))
 
 
-def _metadata() -> st.SearchStrategy[Asked]:
+def _metadata() -> st.SearchStrategy[Question]:
     select = ["format-version", "table-uuid", "location", "last-column-id", "properties", "current-snapshot-id", "refs"]
     return metadata_strategies.table_metadata().map(
         lambda table: ("metadata.read", {"metadata": json.loads(json.dumps(write_metadata(table))), "select": select})
@@ -91,8 +91,8 @@ def _metadata() -> st.SearchStrategy[Asked]:
 COMPARISONS = ("lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq")
 
 
-def _predicates() -> st.SearchStrategy[Asked]:
-    def asked(drawn: tuple[Type, Any, Any, str, bool]) -> Asked:
+def _predicates() -> st.SearchStrategy[Question]:
+    def asked(drawn: tuple[Type, Any, Any, str, bool]) -> Question:
         from spec_ref.single_value.json_value import to_json
 
         type_, row, constant, op, turned = drawn
@@ -119,7 +119,7 @@ def _predicates() -> st.SearchStrategy[Asked]:
     ).map(asked)
 
 
-QUESTIONS: dict[str, Callable[[], st.SearchStrategy[Asked]]] = {
+QUESTIONS: dict[str, Callable[[], st.SearchStrategy[Question]]] = {
     "hash": lambda: _of_value("hash"),
     "single-value.encode": lambda: _of_value("single-value.encode"),
     "single-value.decode": lambda: _encoded("single-value.decode", "bytes"),

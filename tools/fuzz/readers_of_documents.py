@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from tools.fuzz import mutations
-from tools.fuzz.target import ROOT, Target, decode_text, document, files, json_members, refusal, refusing
+from tools.fuzz.target import ROOT, Target, decode_text, document, files, json_members, refusal, return_refusals
 
 
 def _metadata() -> Callable[[bytes], object]:
     from spec_ref.table_metadata.reader import read_metadata
     from spec_ref.table_metadata.writer import write_metadata
 
-    return refusing(lambda data: write_metadata(read_metadata(data)))
+    return return_refusals(lambda data: write_metadata(read_metadata(data)))
 
 
 _documents = json_members("metadata.read", "metadata.check", "metadata.write", member="metadata")
@@ -31,7 +31,7 @@ def _metadata_check() -> Callable[[bytes], object]:
 def _name_mapping() -> Callable[[bytes], object]:
     from spec_ref.schemas.name_mapping import read_name_mapping
 
-    return refusing(lambda data: read_name_mapping(decode_text(data)))
+    return return_refusals(lambda data: read_name_mapping(decode_text(data)))
 
 
 def _legacy() -> Callable[[bytes], object]:
@@ -150,13 +150,13 @@ def _golden_index() -> Callable[[bytes], object]:
 
 
 TARGETS = (
-    Target("metadata", _metadata, _documents, mutations.mutated_json, 2),
-    Target("metadata-check", _metadata_check, _documents, mutations.mutated_json, 2),
-    Target("name-mapping", _name_mapping, json_members("name-mapping.apply", member="mapping"), mutations.mutated_json),
-    Target("legacy-json", _legacy, lambda: (LEGACY,), mutations.mutated_json, 0.5),
-    Target("protocol-line", _protocol_line, lambda: LINES, mutations.mutated_json),
-    Target("vector-file", _vector_file, _small_vector_files, mutations.mutated_json, 0.5),
-    Target("results-file", _results_file, lambda: (RESULTS,), mutations.mutated_bytes, 0.5),
+    Target("metadata", _metadata, _documents, mutations.mutate_json, 2),
+    Target("metadata-check", _metadata_check, _documents, mutations.mutate_json, 2),
+    Target("name-mapping", _name_mapping, json_members("name-mapping.apply", member="mapping"), mutations.mutate_json),
+    Target("legacy-json", _legacy, lambda: (LEGACY,), mutations.mutate_json, 0.5),
+    Target("protocol-line", _protocol_line, lambda: LINES, mutations.mutate_json),
+    Target("vector-file", _vector_file, _small_vector_files, mutations.mutate_json, 0.5),
+    Target("results-file", _results_file, lambda: (RESULTS,), mutations.mutate_bytes, 0.5),
     Target("deviations", _deviations, _entries, share=0.5),
-    Target("golden-index", _golden_index, files("tables/*/index.json"), mutations.mutated_json, 0.5),
+    Target("golden-index", _golden_index, files("tables/*/index.json"), mutations.mutate_json, 0.5),
 )

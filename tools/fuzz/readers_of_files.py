@@ -6,13 +6,13 @@ import io
 from collections.abc import Callable, Iterator
 
 from tools.fuzz import mutations
-from tools.fuzz.target import Target, files, hexadecimal, refusing
+from tools.fuzz.target import Target, files, hexadecimal, return_refusals
 
 
 def _manifest() -> Callable[[bytes], object]:
     from spec_ref.manifests import read_manifest
 
-    return refusing(lambda data: sum(1 for _ in read_manifest(data).entries()))
+    return return_refusals(lambda data: sum(1 for _ in read_manifest(data).entries()))
 
 
 def _manifest_check() -> Callable[[bytes], object]:
@@ -24,7 +24,7 @@ def _manifest_check() -> Callable[[bytes], object]:
 def _manifest_list() -> Callable[[bytes], object]:
     from spec_ref.manifest_lists.reader import read_manifest_list
 
-    return refusing(read_manifest_list)
+    return return_refusals(read_manifest_list)
 
 
 def _data_file(name: str) -> Callable[[], Callable[[bytes], object]]:
@@ -37,7 +37,7 @@ def _data_file(name: str) -> Callable[[], Callable[[bytes], object]]:
             names = [field.name for field in opened.written.struct.fields]
             return sum(batch.num_rows for batch in opened.batches(names, 1000))
 
-        return refusing(read)
+        return return_refusals(read)
 
     return load
 
@@ -48,14 +48,14 @@ _avro_files = files("data-files/*.avro", "tables/*/data/*.avro", "tables/*/data/
 def _avro_metrics() -> Callable[[bytes], object]:
     from spec_ref.data_files.avro_metrics import avro_metrics
 
-    return refusing(avro_metrics)
+    return return_refusals(avro_metrics)
 
 
 def _avro_schema() -> Callable[[bytes], object]:
     from spec_ref.avro_mapping.schema import type_from_avro
     from spec_ref.encodings.avro.types import parse_schema
 
-    return refusing(lambda data: type_from_avro(parse_schema(data, "AVR014")))
+    return return_refusals(lambda data: type_from_avro(parse_schema(data, "AVR014")))
 
 
 def _avro_schemas() -> Iterator[bytes]:
@@ -78,7 +78,7 @@ def _puffin() -> Callable[[bytes], object]:
         file = read_puffin(data)
         return [len(file.blob_bytes(blob)) for blob in file.metadata.blobs[:20]]
 
-    return refusing(read)
+    return return_refusals(read)
 
 
 def _puffin_check() -> Callable[[bytes], object]:
@@ -94,19 +94,19 @@ def _deletion_vector() -> Callable[[bytes], object]:
         vector = decode_deletion_vector(data)
         return len(position_ranges(vector)) if vector.cardinality < 1 << 20 else vector.cardinality
 
-    return refusing(read)
+    return return_refusals(read)
 
 
 def _theta() -> Callable[[bytes], object]:
     from spec_ref.statistics.theta import decode_theta
 
-    return refusing(decode_theta)
+    return return_refusals(decode_theta)
 
 
 def _compressed() -> Callable[[bytes], object]:
     from spec_ref.encodings.puffin.compression import decompress
 
-    return refusing(lambda data: decompress("lz4" if data[:1] == b"\x04" else "zstd", data, limit=1 << 20))
+    return return_refusals(lambda data: decompress("lz4" if data[:1] == b"\x04" else "zstd", data, limit=1 << 20))
 
 
 def _frames() -> Iterator[bytes]:
@@ -124,7 +124,7 @@ def _parquet() -> Callable[[bytes], object]:
         list(check_parquet_schema(root))
         return struct_from_parquet(root)
 
-    return refusing(read)
+    return return_refusals(read)
 
 
 def _parquet_footers() -> Iterator[bytes]:
@@ -140,7 +140,7 @@ _orc_files = files("data-files/*.orc", "tables/*/data/*.orc", "tables/*/data/*/*
 def _orc_types() -> Callable[[bytes], object]:
     from spec_ref.data_files.orc_footer import check_types
 
-    return refusing(lambda data: check_types(io.BytesIO(data)))
+    return return_refusals(lambda data: check_types(io.BytesIO(data)))
 
 
 def _orc_stripes() -> Callable[[bytes], object]:
@@ -150,22 +150,22 @@ def _orc_stripes() -> Callable[[bytes], object]:
         stripes = read_stripes(data)
         return [len(stream_bytes(data, stream, 1 << 20)) for stripe in stripes[:4] for stream in stripe.streams[:20]]
 
-    return refusing(read)
+    return return_refusals(read)
 
 
 TARGETS = (
-    Target("manifest", _manifest, hexadecimal("manifest.read"), mutations.mutated_avro, 2),
-    Target("manifest-check", _manifest_check, hexadecimal("manifest.check"), mutations.mutated_avro),
-    Target("manifest-list", _manifest_list, hexadecimal("manifest-list.read"), mutations.mutated_avro),
-    Target("avro-schema", _avro_schema, _avro_schemas, mutations.mutated_json),
-    Target("avro-data", _data_file("avro"), _avro_files, mutations.mutated_avro),
-    Target("avro-metrics", _avro_metrics, _avro_files, mutations.mutated_avro, 0.5),
-    Target("puffin", _puffin, hexadecimal("puffin.read"), mutations.mutated_puffin),
-    Target("puffin-check", _puffin_check, hexadecimal("puffin.read"), mutations.mutated_puffin),
-    Target("deletion-vector", _deletion_vector, hexadecimal("dv.decode"), mutations.mutated_vector),
+    Target("manifest", _manifest, hexadecimal("manifest.read"), mutations.mutate_avro, 2),
+    Target("manifest-check", _manifest_check, hexadecimal("manifest.check"), mutations.mutate_avro),
+    Target("manifest-list", _manifest_list, hexadecimal("manifest-list.read"), mutations.mutate_avro),
+    Target("avro-schema", _avro_schema, _avro_schemas, mutations.mutate_json),
+    Target("avro-data", _data_file("avro"), _avro_files, mutations.mutate_avro),
+    Target("avro-metrics", _avro_metrics, _avro_files, mutations.mutate_avro, 0.5),
+    Target("puffin", _puffin, hexadecimal("puffin.read"), mutations.mutate_puffin),
+    Target("puffin-check", _puffin_check, hexadecimal("puffin.read"), mutations.mutate_puffin),
+    Target("deletion-vector", _deletion_vector, hexadecimal("dv.decode"), mutations.mutate_vector),
     Target("theta", _theta, hexadecimal("theta.decode")),
     Target("compressed", _compressed, _frames),
-    Target("parquet-footer", _parquet, _parquet_footers, mutations.mutated_footer),
-    Target("orc-types", _orc_types, _orc_files, mutations.mutated_orc),
-    Target("orc-stripes", _orc_stripes, _orc_files, mutations.mutated_orc),
+    Target("parquet-footer", _parquet, _parquet_footers, mutations.mutate_footer),
+    Target("orc-types", _orc_types, _orc_files, mutations.mutate_orc),
+    Target("orc-stripes", _orc_stripes, _orc_files, mutations.mutate_orc),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tools.fuzz import mutations
-from tools.fuzz.target import Target, asked, decode_text, document, json_members, refusing, vectors
+from tools.fuzz.target import Target, argument_values, decode_text, document, json_members, return_refusals, vectors
 
 
 @functools.cache
@@ -49,7 +49,7 @@ def _types() -> tuple[Any, ...]:
 def _typed(read: Callable[[Any, bytes], object]) -> Callable[[bytes], object]:
     """Return a reader of values of several types: the first byte selects the type."""
     types = _types()
-    return refusing(lambda data: read(types[data[0] % len(types)], data[1:]) if data else None)
+    return return_refusals(lambda data: read(types[data[0] % len(types)], data[1:]) if data else None)
 
 
 def _single_value() -> Callable[[bytes], object]:
@@ -73,14 +73,14 @@ def _json_value() -> Callable[[bytes], object]:
 
 def _chosen(operation: str, member: str) -> Callable[[], Iterator[bytes]]:
     def seeds() -> Iterator[bytes]:
-        for number, value in enumerate(asked(operation, member)):
+        for number, value in enumerate(argument_values(operation, member)):
             yield bytes([number % 24]) + (bytes.fromhex(value) if member == "bytes" else json.dumps(value).encode())
 
     return seeds
 
 
 def _mutated_typed_json(rng: Any, data: bytes, seeds: Any) -> bytes:
-    return bytes([rng.randrange(24)]) + mutations.mutated_json(rng, data[1:], [seed[1:] for seed in seeds[:50]])
+    return bytes([rng.randrange(24)]) + mutations.mutate_json(rng, data[1:], [seed[1:] for seed in seeds[:50]])
 
 
 def _type() -> Callable[[bytes], object]:
@@ -98,7 +98,7 @@ def _predicate() -> Callable[[bytes], object]:
 def _variant() -> Callable[[bytes], object]:
     from spec_ref.encodings.variant.value import decode_variant, split_variant
 
-    return refusing(lambda data: decode_variant(split_variant(data)))
+    return return_refusals(lambda data: decode_variant(split_variant(data)))
 
 
 def _shredded() -> Callable[[bytes], object]:
@@ -133,7 +133,7 @@ def _shredded() -> Callable[[bytes], object]:
         made = unshred(pa.array([row, None], whole), target).to_pylist()[0]
         return decode_variant(Variant(made["metadata"], made["value"]))
 
-    return refusing(read)
+    return return_refusals(read)
 
 
 def _shreddings() -> Iterator[bytes]:
@@ -149,7 +149,7 @@ def _shreddings() -> Iterator[bytes]:
 def _variant_bound() -> Callable[[bytes], object]:
     from spec_ref.single_value.variant_bounds import decode_variant_bound
 
-    return refusing(decode_variant_bound)
+    return return_refusals(decode_variant_bound)
 
 
 def _variants() -> Iterator[bytes]:
@@ -167,7 +167,7 @@ def _wkb() -> Callable[[bytes], object]:
         geometry = read_wkb(data)
         return write_wkb(geometry), write_wkt(geometry)
 
-    return refusing(read)
+    return return_refusals(read)
 
 
 def _wkbs() -> Iterator[bytes]:
@@ -193,35 +193,35 @@ def _wkts() -> Iterator[bytes]:
 def _wkt() -> Callable[[bytes], object]:
     from spec_ref.encodings.geo.wkt import read_wkt, write_wkt
 
-    return refusing(lambda data: write_wkt(read_wkt(decode_text(data))))
+    return return_refusals(lambda data: write_wkt(read_wkt(decode_text(data))))
 
 
 def _json_path() -> Callable[[bytes], object]:
     from spec_ref.encodings.variant.json_path import normalized_path, parse_normalized_path
 
-    return refusing(lambda data: normalized_path(parse_normalized_path(decode_text(data))))
+    return return_refusals(lambda data: normalized_path(parse_normalized_path(decode_text(data))))
 
 
 def _transforms() -> Iterator[bytes]:
-    return (text.encode() for text in asked("transform", "transform"))
+    return (text.encode() for text in argument_values("transform", "transform"))
 
 
 def _transform() -> Callable[[bytes], object]:
     from spec_ref.partitioning.transforms import parse_transform
 
-    return refusing(lambda data: str(parse_transform(decode_text(data))))
+    return return_refusals(lambda data: str(parse_transform(decode_text(data))))
 
 
 TARGETS = (
     Target("single-value", _single_value, _chosen("single-value.decode", "bytes")),
     Target("bound", _bound, _chosen("bound.decode", "bytes")),
     Target("json-value", _json_value, _chosen("json-value.decode", "json"), _mutated_typed_json),
-    Target("type", _type, json_members("type.parse", member="type"), mutations.mutated_json),
+    Target("type", _type, json_members("type.parse", member="type"), mutations.mutate_json),
     Target(
         "predicate",
         _predicate,
         json_members("expression.evaluate", "projection.evaluate", member="predicate"),
-        mutations.mutated_json,
+        mutations.mutate_json,
     ),
     Target("variant", _variant, _variants),
     Target("variant-shredded", _shredded, _shreddings),

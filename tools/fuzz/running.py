@@ -116,7 +116,7 @@ class Attempts:
         self.failed = 0
         self.began = time.process_time()
 
-    def give(self, data: bytes) -> object:
+    def try_input(self, data: bytes) -> object:
         """Return the reader's result for an input; None if it is a finding."""
         self.outcome.inputs += 1
         self.watch.next()
@@ -180,13 +180,13 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit:
     The memory of the process and the time of each input are limited.
     """
     rng = random.Random(f"{target.name} {seed}")
-    read, kept, refusals = target.load(), target.kept(), set()
+    read, kept, refusals = target.load(), target.initial_inputs(), set()
     attempts = Attempts(target.name, read, memory, limit)
     pending = list(kept)
     while pending or attempts.outcome.inputs & 63 or not attempts.is_over(seconds):
         data = pending.pop() if pending else target.mutate(rng, kept[int(rng.random() * len(kept))], kept)
         failed = attempts.failed
-        answer = attempts.give(data)
+        answer = attempts.try_input(data)
         if attempts.failed > failed and attempts.is_over(max(seconds, limit)):
             break
         if isinstance(answer, Refusal) and answer not in refusals and len(kept) < 4000:
@@ -195,7 +195,7 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit:
     return attempts.end()
 
 
-def fuzzed(target: Target, seconds: float, seed: int, limit: float = SECONDS) -> Outcome:
+def fuzz_in_process(target: Target, seconds: float, seed: int, limit: float = SECONDS) -> Outcome:
     """Run `fuzz` in a separate process; it is a finding if the process hangs or dies."""
     status, found = run_forked(lambda: fuzz(target, seconds, seed, limit=limit), 3 * seconds + 120)
     if status == DONE:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.fuzz.mutations import Mutate, mutated_bytes
+from tools.fuzz.mutations import Mutate, mutate_bytes
 
 ROOT = Path(__file__).parent.parent.parent
 CORPUS = Path(__file__).parent / "corpus"
@@ -28,11 +28,11 @@ class Target:
     """A function that imports and returns the reader, which raises nothing but `errors`."""
 
     seeds: Callable[[], Iterable[bytes]]
-    mutate: Mutate = mutated_bytes
+    mutate: Mutate = mutate_bytes
     share: float = 1.0
     """The target's share of the time."""
 
-    def kept(self) -> list[bytes]:
+    def initial_inputs(self) -> list[bytes]:
         """Return the initial inputs: valid ones, those of the corpus, and regression inputs."""
         kept = [seed for seed in dict.fromkeys(self.seeds()) if len(seed) <= LARGEST_SEED]
         kept = kept[:: max(1, len(kept) // MOST_SEEDS)] or [b""]
@@ -62,14 +62,14 @@ def vectors() -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def asked(operation: str, member: str) -> Iterator[Any]:
+def argument_values(operation: str, member: str) -> Iterator[Any]:
     """Return the values of one argument in the vectors of an operation."""
     return (args[member] for name, args in vectors() if name == operation and member in args)
 
 
 def hexadecimal(*operations: str, member: str = "bytes") -> Callable[[], Iterator[bytes]]:
     """Return a source of seeds: hexadecimal bytes in vectors."""
-    return lambda: (bytes.fromhex(text) for operation in operations for text in asked(operation, member))
+    return lambda: (bytes.fromhex(text) for operation in operations for text in argument_values(operation, member))
 
 
 def json_members(*operations: str, member: str) -> Callable[[], Iterator[bytes]]:
@@ -77,7 +77,7 @@ def json_members(*operations: str, member: str) -> Callable[[], Iterator[bytes]]
 
     def seeds() -> Iterator[bytes]:
         for operation in operations:
-            for value in asked(operation, member):
+            for value in argument_values(operation, member):
                 yield value.encode() if isinstance(value, str) and value[:1] == "{" else json.dumps(value).encode()
 
     return seeds
@@ -104,7 +104,7 @@ def refusal(error: Exception, requirement: str = "") -> Refusal:
     return Refusal(requirement, frame.f_code.co_filename, line)
 
 
-def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
+def return_refusals(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
     """Wrap a reader so that it returns a `Refusal` for each `SpecError`."""
     from spec_ref.core.errors import SpecError
 
@@ -126,4 +126,4 @@ def document(read: Callable[[Any], object]) -> Callable[[bytes], object]:
     """Return a reader of JSON documents, which are parsed as the reference parses them."""
     from spec_ref.json.documents import loads
 
-    return refusing(lambda data: read(loads(data)))
+    return return_refusals(lambda data: read(loads(data)))

@@ -88,7 +88,7 @@ def spark_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
                 f"SELECT manifest_list FROM {table}.snapshots ORDER BY committed_at DESC LIMIT 1"
             ).collect()
             paths = [row.path for row in spark.sql(f"SELECT path FROM {table}.manifests").collect()]
-            tables.append(copied(output, f"iceberg-java-v{version}-{number + 1}", lists[0][0], paths))
+            tables.append(copy_snapshot(output, f"iceberg-java-v{version}-{number + 1}", lists[0][0], paths))
             tables[-1].update(format_version=version, statement=STATEMENTS[number].format(t="t"), entries=entries)
     spark.stop()
     return jar.stem.rpartition("-")[2], tables
@@ -145,12 +145,12 @@ def pyiceberg_tables(output: Path) -> tuple[str, list[dict[str, Any]]]:
                 table.delete("id is null")
             snapshot = table.current_snapshot()
             paths = [manifest.manifest_path for manifest in snapshot.manifests(table.io)]
-            tables.append(copied(output, f"pyiceberg-v{version}-{number + 1}", snapshot.manifest_list, paths))
+            tables.append(copy_snapshot(output, f"pyiceberg-v{version}-{number + 1}", snapshot.manifest_list, paths))
             tables[-1].update(format_version=version, statement=STATEMENTS[number].format(t="t"), entries=entries)
     return pyiceberg.__version__, tables
 
 
-def copied(output: Path, name: str, manifest_list: str, paths: list[str]) -> dict[str, Any]:
+def copy_snapshot(output: Path, name: str, manifest_list: str, paths: list[str]) -> dict[str, Any]:
     """Copy the files of a snapshot, and return their names."""
     manifests = {}
     for number, path in enumerate(sorted(paths)):

@@ -127,14 +127,14 @@ class Java:
         sorted_.asc(expressions.bucket("id", 8), order).commit()
         say("sort by text desc nulls last, bucket[8](id) asc nulls last")
 
-    def refer(self, table: Any, first: int, say: Callable[[str], None]) -> None:
+    def add_references(self, table: Any, first: int, say: Callable[[str], None]) -> None:
         """Create a branch and a tag with retention."""
         manage = table.manageSnapshots().createTag("first", first).setMaxRefAgeMs("first", 10**12)
         manage = manage.createBranch("audit", first).setMinSnapshotsToKeep("audit", 3)
         manage.setMaxSnapshotAgeMs("audit", 10**11).commit()
         say("tag first at the first snapshot, kept 10^12 ms; branch audit there, 3 snapshots, 10^11 ms")
 
-    def describe(self, table: Any, snapshot: int, say: Callable[[str], None]) -> None:
+    def add_statistics(self, table: Any, snapshot: int, say: Callable[[str], None]) -> None:
         """Add statistics and partition statistics to a snapshot, and a name mapping to the table."""
         lists = self.jvm.java.util.ArrayList
         number = table.snapshot(snapshot).sequenceNumber()
@@ -256,14 +256,14 @@ class Python:
             update.asc("id", BucketTransform(8), NullOrder.NULLS_LAST)
         say("sort by text desc nulls last, bucket[8](id) asc nulls last")
 
-    def refer(self, table: Any, first: int, say: Callable[[str], None]) -> None:
+    def add_references(self, table: Any, first: int, say: Callable[[str], None]) -> None:
         """Create a branch and a tag with retention."""
         with table.manage_snapshots() as manage:
             manage.create_tag(first, "first", 10**12)
             manage.create_branch(first, "audit", max_snapshot_age_ms=10**11, min_snapshots_to_keep=3)
         say("tag first at the first snapshot, kept 10^12 ms; branch audit there, 3 snapshots, 10^11 ms")
 
-    def describe(self, table: Any, snapshot: int, say: Callable[[str], None]) -> None:
+    def add_statistics(self, table: Any, snapshot: int, say: Callable[[str], None]) -> None:
         """Add statistics to a snapshot, and a name mapping to the table."""
         from pyiceberg.table.statistics import BlobMetadata, StatisticsFile
 
@@ -336,8 +336,8 @@ def make(engine: str) -> list[dict[str, Any]]:
         newest = max(version, *upgrades, 1)
         maker.change(table, newest, said.append)
         last = maker.append(table, 9, said.append)
-        maker.refer(table, first, said.append)
-        maker.describe(table, last, said.append)
+        maker.add_references(table, first, said.append)
+        maker.add_statistics(table, last, said.append)
         if newest >= 3 and hasattr(maker, "encrypt"):
             maker.encrypt(table, said.append)
         keep(name, table, said)

@@ -26,7 +26,7 @@ WAREHOUSES = {"iceberg-java": "/tmp/iceberg-conformance", "iceberg-java@1.10.2":
 INSIDE = "ICEBERG_CONFORMANCE_MAKING"
 
 
-def chosen(names: list[str]) -> list[str]:
+def requested_tables(names: list[str]) -> list[str]:
     """Return the requested tables."""
     every = make_tables_kit.MAKERS
     if not names:
@@ -73,7 +73,7 @@ def make(engine: str, names: list[str]) -> None:
 
 def main() -> None:
     """Make the requested tables, engine by engine."""
-    names = chosen(sys.argv[1:])
+    names = requested_tables(sys.argv[1:])
     engine = os.environ.get(INSIDE)
     if engine is not None:
         make(engine, names)

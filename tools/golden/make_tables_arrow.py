@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spec_ref.core.json_types import JsonObject
-from tools.derive.planning import PlanTable, entry, positions
+from tools.derive.planning import PlanTable, entry, position_deletes
 from tools.golden.make_tables_kit import Row, Table, exchange, golden
 
 ENGINE = "pyiceberg"
@@ -50,13 +50,13 @@ class ArrowTable(Table):
         path = Path(self.plan.path(name))
         pq.write_table(pa.Table.from_arrays(list(columns.values()), schema=pa.schema(fields)), path, **options)
         rows = len(next(iter(columns.values())))
-        self.say(f"pyarrow: write {name} with the options {options or 'that are the default'}")
+        self.record_statement(f"pyarrow: write {name} with the options {options or 'that are the default'}")
         return {"record_count": rows, "file_size_in_bytes": path.stat().st_size}
 
-    def raw(self, name: str, data: bytes, rows: int, said: str) -> JsonObject:
+    def write_bytes(self, name: str, data: bytes, rows: int, statement: str) -> JsonObject:
         """Write a data file with the given bytes; return its entry."""
         Path(self.plan.path(name)).write_bytes(data)
-        self.say(said)
+        self.record_statement(statement)
         file_format = name.rpartition(".")[2].upper()
         return entry(name, record_count=rows, file_size_in_bytes=len(data), file_format=file_format)
 
@@ -74,7 +74,7 @@ class ArrowTable(Table):
         """Write a position delete file whose paths are an array of any layout; return its entry."""
         import pyarrow as pa
 
-        return positions(name, **self.write(name, {PATH: paths, POS: pa.array(at, pa.int64())}))
+        return position_deletes(name, **self.write(name, {PATH: paths, POS: pa.array(at, pa.int64())}))
 
     def add(self, *entries: JsonObject) -> None:
         """Add a manifest of files, either all data files or all delete files."""
@@ -82,7 +82,7 @@ class ArrowTable(Table):
         rows = sum(one["data_file"]["record_count"] for one in entries)
         self.plan.manifest(*entries, content=content, added_rows_count=rows)
 
-    def end(self, rows: list[Row]) -> None:
+    def finish_table(self, rows: list[Row]) -> None:
         """Commit the added files to the plan, and store the table with its rows."""
         self.plan.commit()
         for name, data in self.plan.contents().items():
@@ -114,7 +114,7 @@ def _int96(name: str, type_: str, zone: str | None) -> None:
         types = {"id": pa.int64(), "t": pa.timestamp("us", zone)}
         options = {"use_deprecated_int96_timestamps": True, "store_schema": False}
         table.add(table.data("1.parquet", native, types, **options))
-        table.end(rows)
+        table.finish_table(rows)
 
 
 _int96("arrow-int96", "timestamptz", "UTC")
@@ -140,7 +140,7 @@ def _pages(_session: None) -> None:
         "compression": "none",
     }
     table.add(table.data("1.parquet", rows, types, **options))
-    table.end(rows)
+    table.finish_table(rows)
 
 
 NAMES = {"id": "long", "pos": "long", "file_path": "string"}
@@ -156,7 +156,7 @@ def _names(_session: None) -> None:
     types = {"id": pa.int64(), "pos": pa.int64(), "file_path": pa.string()}
     table.add(table.data("1.parquet", rows, types))
     table.add(table.position_deletes("d.parquet", pa.array([table.plan.path("1.parquet")]), [1]))
-    table.end([rows[0], rows[2]])
+    table.finish_table([rows[0], rows[2]])
 
 
 def _deletes(name: str, about: str, layout: str) -> None:
@@ -178,7 +178,7 @@ def _deletes(name: str, about: str, layout: str) -> None:
         if layout == "dictionary":
             array = array.dictionary_encode()
         table.add(table.position_deletes("d.parquet", array, [at for _, at in deleted]))
-        table.end([row for row in rows if row["id"] not in (1, 4, 6)])
+        table.finish_table([row for row in rows if row["id"] not in (1, 4, 6)])
 
 
 _deletes("large", "position deletes whose file declares the paths as large strings of Arrow", "large")

@@ -36,7 +36,7 @@ def _without(pattern: str) -> Callable[[SparkTable], None]:
     def damage(table: SparkTable) -> None:
         found = _only(table.location, pattern)
         found.unlink()
-        table.say(f"then {found.name} was taken away")
+        table.record_statement(f"then {found.name} was taken away")
 
     return damage
 
@@ -45,7 +45,7 @@ def _cut(pattern: str, rest: int) -> Callable[[SparkTable], None]:
     def damage(table: SparkTable) -> None:
         found = _only(table.location, pattern)
         found.write_bytes(found.read_bytes()[:-rest])
-        table.say(f"then the last {rest} bytes of {found.name} were removed")
+        table.record_statement(f"then the last {rest} bytes of {found.name} were removed")
 
     return damage
 
@@ -56,7 +56,7 @@ def _flip(pattern: str, offset: int) -> Callable[[SparkTable], None]:
         data = bytearray(found.read_bytes())
         data[offset] ^= 1
         found.write_bytes(bytes(data))
-        table.say(f"then the lowest bit of byte {offset} of {found.name} was turned")
+        table.record_statement(f"then the lowest bit of byte {offset} of {found.name} was turned")
 
     return damage
 

@@ -60,14 +60,14 @@ def _equality(name: str, format_: str, engine: str = "iceberg-java") -> None:
         table.mark("appended")
         table.commit_deletes(
             table.equality_delete(format_, {"id": (1, "long")}, [{"id": 2}, {"id": None}]),
-            gone=lambda row: row["id"] in (2, None),
+            matches=lambda row: row["id"] in (2, None),
         )
         table.mark("deleted by id")
         table.append(format_, (2, "back", None), (None, "a", None))
         by_data = table.equality_delete(
             format_, {"id": (1, "long"), "data": (2, "string")}, [{"id": 3, "data": None}, {"id": 1, "data": "b"}]
         )
-        table.commit_deletes(by_data, gone=lambda row: row["id"] == 3)
+        table.commit_deletes(by_data, matches=lambda row: row["id"] == 3)
         table.mark("deleted by two columns")
         table.finish()
 
@@ -87,7 +87,7 @@ def _equality_deletes_types(session: Session) -> None:
     table.append("parquet", (1, "1969-12-31", "-1.00", low, "00", at), (2, "1969-12-31", "1.00", high, "FF", at))
     table.append("parquet", (3, "2020-01-01", "1.00", high, "00", None), (4, None, None, None, None, None))
     table.commit_deletes(
-        table.equality_delete("parquet", {"u": (4, "uuid")}, [{"u": high}]), gone=lambda row: row["u"] == high
+        table.equality_delete("parquet", {"u": (4, "uuid")}, [{"u": high}]), matches=lambda row: row["u"] == high
     )
     table.mark("deleted by uuid")
     table.append("parquet", (5, "1969-12-31", "-1.00", low, "00", at), (6, "0001-01-01", "-1.00", low, "7F80", at))
@@ -97,7 +97,7 @@ def _equality_deletes_types(session: Session) -> None:
             {"day": (2, "date"), "dec": (3, "decimal(9, 2)"), "bin": (5, "binary"), "tz": (6, "timestamptz")},
             [{"day": "1969-12-31", "dec": "-1.00", "bin": "00", "tz": at}],
         ),
-        gone=lambda row: row["n"] in (1, 5),
+        matches=lambda row: row["n"] in (1, 5),
     )
     table.mark("deleted by four columns")
     table.finish()
@@ -110,20 +110,20 @@ def _equality_deletes_scopes(session: Session) -> None:
     table.make({"id": "long", "p": "string"})
     table.append("parquet", (1, "x"), (2, "y"), (3, "z"))
     table.java().updateSpec().addField("p").commit()
-    table.say("Java: updateSpec().addField(p)")
+    table.record_statement("Java: updateSpec().addField(p)")
     table.append("parquet", (1, "x"), (2, "x"), partition={"p": "x"})
     table.append("parquet", (1, "y"), (2, "y"), partition={"p": "y"})
     table.mark("appended")
     ids, of_partition = {"id": (1, "long")}, table.rows[3]
     table.commit_deletes(
         table.equality_delete("parquet", ids, [{"id": 1}], partition={"p": "x"}),
-        gone=lambda row: row is of_partition,
+        matches=lambda row: row is of_partition,
     )
     table.mark("deleted in one partition")
     spec = table.java().specs().get(0)
     table.commit_deletes(
         table.equality_delete("parquet", ids, [{"id": 2}], spec=spec),
-        gone=lambda row: row["id"] == 2,
+        matches=lambda row: row["id"] == 2,
     )
     table.mark("deleted in all partitions")
     table.append("parquet", (2, "y"), partition={"p": "y"})
@@ -140,30 +140,30 @@ def _equality_deletes_evolved(session: Session) -> None:
     table.append("parquet", (3, "a"), (4, None))
     table.commit_deletes(
         table.equality_delete("parquet", {"gone": (2, "string")}, [{"gone": "a"}]),
-        gone=lambda row: row["gone"] == "a",
+        matches=lambda row: row["gone"] == "a",
     )
     table.mark("deleted by the column")
     table.java().updateSchema().deleteColumn("gone").addColumn(
         "late", session.iceberg.types.Types.IntegerType.get()
     ).commit()
-    table.say("Java: updateSchema().deleteColumn(gone).addColumn(late, int)")
-    table.dropped("gone")
-    table.added("late", "int")
+    table.record_statement("Java: updateSchema().deleteColumn(gone).addColumn(late, int)")
+    table.record_dropped_column("gone")
+    table.record_added_column("late", "int")
     table.append("parquet", (5, 5), (6, None), (7, 7))
     table.mark("column dropped")
     table.commit_deletes(
         table.equality_delete("parquet", {"late": (3, "int"), "id": (1, "int")}, [{"late": None, "id": 2}]),
         table.equality_delete("parquet", {"late": (3, "int")}, [{"late": 7}]),
-        gone=lambda row: row["id"] in (2, 7),
+        matches=lambda row: row["id"] in (2, 7),
     )
     table.mark("deleted by the late column")
     table.java().updateSchema().updateColumn("id", session.iceberg.types.Types.LongType.get()).commit()
-    table.say("Java: updateSchema().updateColumn(id, long)")
+    table.record_statement("Java: updateSchema().updateColumn(id, long)")
     table.columns["id"] = "long"
     table.append("parquet", (2**40, 1))
     table.commit_deletes(
         table.equality_delete("parquet", {"id": (1, "long")}, [{"id": 2**40}, {"id": 4}]),
-        gone=lambda row: row["id"] in (2**40, 4),
+        matches=lambda row: row["id"] in (2**40, 4),
     )
     table.mark("deleted by the promoted column")
     table.finish()
@@ -176,17 +176,17 @@ def _equality_deletes_promoted(session: Session) -> None:
     table.make({"id": "int", "data": "string"})
     table.append("parquet", (1, "a"), (2, "b"), (3, "c"))
     table.commit_deletes(
-        table.equality_delete("parquet", {"id": (1, "int")}, [{"id": 1}]), gone=lambda row: row["id"] == 1
+        table.equality_delete("parquet", {"id": (1, "int")}, [{"id": 1}]), matches=lambda row: row["id"] == 1
     )
     table.mark("deleted as an int")
     table.java().updateSchema().updateColumn("id", session.iceberg.types.Types.LongType.get()).commit()
-    table.say("Java: updateSchema().updateColumn(id, long)")
+    table.record_statement("Java: updateSchema().updateColumn(id, long)")
     table.columns["id"] = "long"
     table.append("parquet", (2**40, "d"), (1, "again"))
     table.mark("promoted")
     table.commit_deletes(
         table.equality_delete("parquet", {"id": (1, "long")}, [{"id": 2}, {"id": 2**40}]),
-        gone=lambda row: row["id"] in (2, 2**40),
+        matches=lambda row: row["id"] in (2, 2**40),
     )
     table.mark("deleted as a long")
     table.finish()
@@ -203,8 +203,8 @@ def _deletes_in_one_commit(session: Session) -> None:
     positions = table.position_delete("parquet", [(file, 1)])
     equality = table.equality_delete("parquet", {"id": (1, "long")}, [{"id": 1}, {"id": 2}])
     table.java().newRowDelta().addRows(file).addDeletes(positions).addDeletes(equality).commit()
-    table.say("Java: newRowDelta of the rows and both deletes")
-    table.deleted(lambda row: row["id"] in (1, 2))
+    table.record_statement("Java: newRowDelta of the rows and both deletes")
+    table.record_delete(lambda row: row["id"] in (1, 2))
     table.rows += [rows[0], rows[2]]
     table.mark("upserted")
     table.finish()
@@ -262,7 +262,7 @@ def _equality_deletes_and_vectors(session: Session) -> None:
     table.append("parquet", (1, "a"), (2, "b"), (3, "c"))
     table.append("parquet", (1, "d"), (4, "e"))
     table.commit_deletes(
-        table.equality_delete("parquet", {"id": (1, "long")}, [{"id": 1}]), gone=lambda row: row["id"] == 1
+        table.equality_delete("parquet", {"id": (1, "long")}, [{"id": 1}]), matches=lambda row: row["id"] == 1
     )
     table.mark("equality delete")
     table.refresh()

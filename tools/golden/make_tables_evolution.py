@@ -38,19 +38,19 @@ def _evolved(name: str, format_: str, engine: str = "iceberg-java") -> None:
         table.sql("ALTER TABLE {t} ALTER COLUMN dec TYPE decimal(18, 2)")
         table.columns["dec"] = "decimal(18, 2)"
         table.sql("ALTER TABLE {t} RENAME COLUMN data TO label")
-        table.renamed("data", "label")
+        table.record_renamed_column("data", "label")
         table.sql("ALTER TABLE {t} ADD COLUMN data int AFTER id")
-        table.added("data", "int", after="id")
+        table.record_added_column("data", "int", after="id")
         table.sql("ALTER TABLE {t} DROP COLUMN gone")
-        table.dropped("gone")
+        table.record_dropped_column("gone")
         table.sql("ALTER TABLE {t} ADD COLUMN gone int")
-        table.added("gone", "int")
+        table.record_added_column("gone", "int")
         table.sql("ALTER TABLE {t} ALTER COLUMN label FIRST")
         table.columns = {"label": table.columns.pop("label"), **table.columns}
         table.insert(("n", 2**40, 7, 1e300, "9999999999999999.99", 5), ("m", 1, None, 0.5, None, None))
         table.mark("second schema")
         table.sql("ALTER TABLE {t} RENAME COLUMN gone TO last")
-        table.renamed("gone", "last")
+        table.record_renamed_column("gone", "last")
         table.finish()
 
 
@@ -118,9 +118,9 @@ def _new_struct(name: str, format_: str) -> None:
         for row in table.rows:
             row["point"] = row["point"] and {"y": None}
         table.sql("ALTER TABLE {t} ADD COLUMNS (whole struct<a: int>, some array<int>, pairs map<string, int>)")
-        table.added("whole", struct((6, "a", "int")))
-        table.added("some", list_type(8, "int"))
-        table.added("pairs", map_type(10, "string", 11, "int"))
+        table.record_added_column("whole", struct((6, "a", "int")))
+        table.record_added_column("some", list_type(8, "int"))
+        table.record_added_column("pairs", map_type(10, "string", 11, "int"))
         made = session.spark.table(table.t).schema.fieldNames()
         assert made == list(table.columns), made
         table.insert((4, {"y": 4}, {"a": 5}, [6], [("k", 7)]))
@@ -173,10 +173,10 @@ def _with_defaults(name: str, format_: str) -> None:
             update = update.addColumn(column, parsed, None, literal)
         update = update.addColumn("plain", session.iceberg.types.Types.StringType.get())
         update.commit()
-        table.say(f"Java: updateSchema().addColumn of {defaults} with defaults, and of plain string")
+        table.record_statement(f"Java: updateSchema().addColumn of {defaults} with defaults, and of plain string")
         for column, (type_, value) in defaults.items():
-            table.added(column, type_, value=value)
-        table.added("plain", "string")
+            table.record_added_column(column, type_, value=value)
+        table.record_added_column("plain", "string")
         table.append(format_, (3, *(None for _ in defaults), "p"))
         other = (
             4,
@@ -198,7 +198,7 @@ def _with_defaults(name: str, format_: str) -> None:
         table.append(format_, other)
         table.mark("with defaults")
         table.java().updateSchema().updateColumnDefault("i", session.literal("int", 35)).commit()
-        table.say("Java: updateSchema().updateColumnDefault(i, 35)")
+        table.record_statement("Java: updateSchema().updateColumnDefault(i, 35)")
         table.append(format_, (5, *(value for _, value in defaults.values()), "q"))
         table.mark("with another write default")
         table.finish()
@@ -222,13 +222,15 @@ def _nested_defaults(name: str, format_: str) -> None:
         update = update.addColumn("items", "m", integer, None, session.literal("int", 8))
         update = update.addRequiredColumn("must", integer, None, session.literal("int", 9))
         update.commit()
-        table.say("Java: updateSchema().addColumn of point.y with 7, items.m with 8, addRequiredColumn must with 9")
+        table.record_statement(
+            "Java: updateSchema().addColumn of point.y with 7, items.m with 8, addRequiredColumn must with 9"
+        )
         for row in table.rows:
             row["point"] = row["point"] and {**row["point"], "y": 7}
             row["items"] = row["items"] and [item and {**item, "m": 8} for item in row["items"]]
         table.columns["point"] = struct((4, "x", "int"), (7, "y", "int"))
         table.columns["items"] = list_type(5, struct((6, "n", "int"), (8, "m", "int")))
-        table.added("must", "int", value=9)
+        table.record_added_column("must", "int", value=9)
         table.append(format_, (4, {"x": 4, "y": None}, [{"n": 4, "m": None}], 4))
         table.mark("with defaults")
         table.finish()
@@ -250,7 +252,7 @@ def _imported(table: SparkTable, format_: str, query: str, part: str = "") -> st
         rows.write.format(format_).partitionBy(part).save(place)
     else:
         rows.write.format(format_).save(place)
-    table.say(f"plain {format_} files of {query}" + (f" in folders by {part}" if part else ""))
+    table.record_statement(f"plain {format_} files of {query}" + (f" in folders by {part}" if part else ""))
     return place
 
 
@@ -310,13 +312,13 @@ def _mapped(name: str, format_: str) -> None:
             "CAST(NULL AS MAP<STRING, INT>)) AS t(id, data, point, items, props)",
         )
         table.sql(f"CALL golden.system.add_files(table => 'tables.`{name}`', source_table => '`{format_}`.`{place}`')")
-        table.inserted(
+        table.record_insert(
             [(1, "a", {"x": 1, "y": "b"}, [1, None], [("k", 1)]), (2, None, None, [], None)],
         )
         table.mark("imported")
         table.insert((3, "c", {"x": 3, "y": None}, [3], []))
         table.sql("ALTER TABLE {t} RENAME COLUMN data TO label")
-        table.renamed("data", "label")
+        table.record_renamed_column("data", "label")
         table.sql("ALTER TABLE {t} ALTER COLUMN id TYPE bigint")
         table.columns["id"] = "long"
         table.sql("ALTER TABLE {t} ADD COLUMN point.z int")
@@ -346,7 +348,7 @@ def _in_folders(name: str, format_: str) -> None:
             "p",
         )
         table.sql(f"CALL golden.system.add_files(table => 'tables.`{name}`', source_table => '`{format_}`.`{place}`')")
-        table.inserted([(1, 10, "a"), (2, 10, "b"), (3, 20, "c"), (4, None, "d")])
+        table.record_insert([(1, 10, "a"), (2, 10, "b"), (3, 20, "c"), (4, None, "d")])
         table.mark("imported")
         table.insert((5, 30, "e"), (6, 10, "f"))
         table.mark("inserted")

@@ -52,9 +52,9 @@ def _unknown(_session: None) -> None:
     ]
     out = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows, schema), out, store_schema=False)
-    table.add(table.raw("1.parquet", out.getvalue(), 2, f"pyarrow: write 1.parquet of {rows} as numbers"))
+    table.add(table.write_bytes("1.parquet", out.getvalue(), 2, f"pyarrow: write 1.parquet of {rows} as numbers"))
     read = {"id": 1, "nothing": None, "point": {"x": None, "y": 4}, "items": [None, None], "props": [("k", None)]}
-    table.end([read, {**rows[1]}])
+    table.finish_table([read, {**rows[1]}])
 
 
 # Field ids
@@ -67,8 +67,12 @@ def _partly(format_: str) -> None:
         table = ArrowTable(f"arrow-ids-partly-{format_}", about, {"id": "long", "data": "string"})
         rows: list[dict[str, Any]] = [{"id": 1, "data": "a", "more": 5}, {"id": 2, "data": None, "more": 6}]
         name = f"1.{format_}"
-        table.add(table.raw(name, _numbered(format_, rows), 2, f"write {name} of {rows}, with a field id for id alone"))
-        table.end([{"id": 1, "data": None}, {"id": 2, "data": None}])
+        table.add(
+            table.write_bytes(
+                name, _numbered(format_, rows), 2, f"write {name} of {rows}, with a field id for id alone"
+            )
+        )
+        table.finish_table([{"id": 1, "data": None}, {"id": 2, "data": None}])
 
 
 def _numbered(format_: str, rows: list[dict[str, Any]]) -> bytes:
@@ -120,8 +124,10 @@ def _codec(codec: str) -> None:
             ],
         }
         rows = [{"id": number, "data": None if number == 3 else f"row {number}"} for number in range(1, 6)]
-        table.add(table.raw("1.avro", _avro(schema, rows, codec), 5, f"write 1.avro of {rows} with the codec {codec}"))
-        table.end(rows)
+        table.add(
+            table.write_bytes("1.avro", _avro(schema, rows, codec), 5, f"write 1.avro of {rows} with the codec {codec}")
+        )
+        table.finish_table(rows)
 
 
 for _name in ("bzip2", "xz"):
@@ -178,8 +184,10 @@ def _variants(name: str, about: str, parts: Any, rows: list[tuple[dict[str, Any]
             [pa.array(range(1, len(rows) + 1), pa.int64()), pa.array(stored, type_)], schema=pa.schema(fields)
         )
         data = variant_bytes(made)
-        table.add(table.raw("1.parquet", data, len(rows), f"pyarrow: write 1.parquet of {[row for row, _ in rows]}"))
-        table.end([{"id": number, "v": _hex(value)} for number, (_, value) in enumerate(rows, 1)])
+        table.add(
+            table.write_bytes("1.parquet", data, len(rows), f"pyarrow: write 1.parquet of {[row for row, _ in rows]}")
+        )
+        table.finish_table([{"id": number, "v": _hex(value)} for number, (_, value) in enumerate(rows, 1)])
 
 
 def _objects() -> Any:

@@ -25,7 +25,7 @@ def _branches(session: Session) -> None:
     table.insert((3, "c"))
     table.mark("main goes on")
     table.sql("ALTER TABLE {t} ADD COLUMN more int")
-    table.added("more", "int")
+    table.record_added_column("more", "int")
     table.insert((4, "d", 4))
     table.mark("main has another column")
     table.states.append(
@@ -114,20 +114,20 @@ def _lineage(name: str, format_: str, engine: str = "iceberg-java") -> None:
         table.insert((4, "d"), (5, "e"))
         table.mark("appended")
         table.sql("UPDATE {t} SET data = 'B' WHERE id = 2")
-        table.updated(lambda row: row["id"] == 2, data="B")
+        table.record_update(lambda row: row["id"] == 2, data="B")
         table.mark("updated")
         table.delete("id = 4", lambda row: row["id"] == 4)
         table.mark("deleted")
         table.sql(
             f"CALL golden.system.rewrite_data_files(table => 'tables.`{name}`', options => map('rewrite-all', 'true'))"
         )
-        table.commits()
+        table.record_commit()
         table.next_row_id += len(table.rows)  # a new file is assigned ids, although its rows keep theirs
         table.mark("compacted")
         table.insert((6, "f"))
         table.sql("ALTER TABLE {t} SET TBLPROPERTIES ('write.update.mode'='copy-on-write')")
         table.sql("UPDATE {t} SET data = 'E' WHERE id = 5")
-        table.updated(lambda row: row["id"] == 5, rewritten=4, data="E")
+        table.record_update(lambda row: row["id"] == 5, rewritten=4, data="E")
         table.finish()
 
 
@@ -178,7 +178,7 @@ def _rewritten(session: Session) -> None:
     table.delete("id = 1", lambda row: row["id"] == 1)
     table.mark("before")
     table.sql("CALL golden.system.rewrite_manifests('tables.`manifests-rewritten`')")
-    table.commits()
+    table.record_commit()
     table.next_row_id += 3  # the new manifest is assigned ids for its existing rows, which keep their ids
     table.mark("after")
     table.insert((4, "d"))
@@ -192,13 +192,13 @@ def _rewritten_v2(session: Session) -> None:
     table.make(COLUMNS)
     table.append("parquet", (1, "a"), (2, "b"))
     table.commit_deletes(
-        table.equality_delete("parquet", {"id": (1, "long")}, [{"id": 1}]), gone=lambda row: row["id"] == 1
+        table.equality_delete("parquet", {"id": (1, "long")}, [{"id": 1}]), matches=lambda row: row["id"] == 1
     )
     table.append("parquet", (1, "back"))
     table.mark("before")
     table.refresh()
     table.sql("CALL golden.system.rewrite_manifests('tables.`manifests-rewritten-v2`')")
-    table.commits()
+    table.record_commit()
     table.mark("after")
     table.finish()
 

@@ -107,22 +107,22 @@ class Table:
 
     # The effects of statements on the rows.
 
-    def say(self, statement: str) -> None:
+    def record_statement(self, statement: str) -> None:
         """Record a statement for the index."""
         self.statements.append(statement)
 
-    def wrote(self, path: str, rows: list[dict[str, Any]], partition: str = "") -> None:
+    def record_file(self, path: str, rows: list[dict[str, Any]], partition: str = "") -> None:
         """Record the rows of a data file, in exchange form, from which expected plans are derived."""
         self.data_files[path] = rows
-        self.say(f"Java: write the data file {path} of {rows}" + (f" in {partition}" if partition else ""))
+        self.record_statement(f"Java: write the data file {path} of {rows}" + (f" in {partition}" if partition else ""))
 
-    def commits(self) -> None:
+    def record_commit(self) -> None:
         """Record that a snapshot was committed."""
         self.sequence_number += 1
 
-    def inserted(self, rows: Iterable[Iterable[Any]]) -> list[Row]:
+    def record_insert(self, rows: Iterable[Iterable[Any]]) -> list[Row]:
         """Record that rows were added, in this order, which determines their ids if the table has row lineage."""
-        self.commits()
+        self.record_commit()
         made = [dict(zip(self.columns, row, strict=True)) for row in rows]
         if self.version >= 3:
             for row in made:
@@ -132,21 +132,21 @@ class Table:
         self.rows += made
         return made
 
-    def deleted(self, gone: Callable[[Row], bool]) -> None:
+    def record_delete(self, matches: Callable[[Row], bool]) -> None:
         """Record that rows were deleted."""
-        self.commits()
-        self.rows = [row for row in self.rows if not gone(row)]
+        self.record_commit()
+        self.rows = [row for row in self.rows if not matches(row)]
 
-    def updated(self, which: Callable[[Row], bool], rewritten: int | None = None, **values: Any) -> None:
+    def record_update(self, matches: Callable[[Row], bool], rewritten: int | None = None, **values: Any) -> None:
         """Record that rows were updated in place, so that they keep their ids.
 
         Args:
-            which: the rows that change.
+            matches: the rows that change.
             rewritten: the number of rows of the new files; by default, the number of updated rows.
             values: the new values of the columns.
         """
-        self.commits()
-        changed = [row for row in self.rows if which(row)]
+        self.record_commit()
+        changed = [row for row in self.rows if matches(row)]
         for row in changed:
             row |= values
             if self.version >= 3:
@@ -154,7 +154,7 @@ class Table:
         if self.version >= 3:
             self.next_row_id += len(changed) if rewritten is None else rewritten
 
-    def added(self, name: str, type_: Any, after: str | None = None, value: Any = None) -> None:
+    def record_added_column(self, name: str, type_: Any, after: str | None = None, value: Any = None) -> None:
         """Record that a column was added, with ``value`` in the existing rows."""
         columns = list(self.columns.items())
         at = len(columns) if after is None else 1 + list(self.columns).index(after) if after else 0
@@ -162,13 +162,13 @@ class Table:
         for row in self.rows:
             row[name] = value
 
-    def dropped(self, name: str) -> None:
+    def record_dropped_column(self, name: str) -> None:
         """Record that a column was dropped."""
         del self.columns[name]
         for row in self.rows:
             del row[name]
 
-    def renamed(self, name: str, to: str) -> None:
+    def record_renamed_column(self, name: str, to: str) -> None:
         """Record that a column was renamed."""
         self.columns = {to if known == name else known: type_ for known, type_ in self.columns.items()}
         for row in self.rows:

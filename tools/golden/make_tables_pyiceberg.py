@@ -49,7 +49,7 @@ class PyTable(Table):
             partition_spec=spec,
             properties={"format-version": str(self.version), **{n.replace("_", "."): v for n, v in properties.items()}},
         )
-        self.say(f"create_table of {columns}, partitioned by {list(partitions)}")
+        self.record_statement(f"create_table of {columns}, partitioned by {list(partitions)}")
 
     def arrow(self, rows: Iterable[Iterable[Any]]) -> Any:
         """Return rows as an Arrow table with the table's schema."""
@@ -68,8 +68,8 @@ class PyTable(Table):
     def append(self, *rows: tuple[Any, ...]) -> None:
         """Append rows."""
         self.table.append(self.arrow(rows))
-        self.say(f"append of {list(rows)}")
-        self.inserted(rows)
+        self.record_statement(f"append of {list(rows)}")
+        self.record_insert(rows)
 
 
 def _array(values: list[Any], type_: Any) -> Any:
@@ -210,17 +210,17 @@ def _py_changes(_session: None) -> None:
     table.append((1, "x"), (2, "x"), (3, "y"), (4, None))
     table.mark("appended")
     table.table.delete("id = 1")
-    table.say("delete('id = 1')")
-    table.deleted(lambda row: row["id"] == 1)
+    table.record_statement("delete('id = 1')")
+    table.record_delete(lambda row: row["id"] == 1)
     table.mark("deleted")
     table.table.overwrite(table.arrow([(5, "y"), (6, "z")]), overwrite_filter="p = 'y'")
-    table.say("overwrite of [(5, 'y'), (6, 'z')] where p = 'y'")
+    table.record_statement("overwrite of [(5, 'y'), (6, 'z')] where p = 'y'")
     table.rows = [row for row in table.rows if row["p"] != "y"]
     table.sequence_number = table.metadata()["last-sequence-number"]
     table.rows += [{"id": 5, "p": "y"}, {"id": 6, "p": "z"}]
     table.mark("overwritten")
     table.table.dynamic_partition_overwrite(table.arrow([(7, "x")]))
-    table.say("dynamic_partition_overwrite of [(7, 'x')]")
+    table.record_statement("dynamic_partition_overwrite of [(7, 'x')]")
     table.rows = [row for row in table.rows if row["p"] != "x"] + [{"id": 7, "p": "x"}]
     table.sequence_number = table.metadata()["last-sequence-number"]
     table.finish()
@@ -243,17 +243,17 @@ def _py_evolution(_session: None) -> None:
         update.delete_column("gone")
         update.add_column("extra", StringType())
         update.move_first("extra")
-    table.say(
+    table.record_statement(
         "update_schema: id to long, f to double, data renamed to label, gone dropped, extra string added as first"
     )
     table.columns = {"id": "long", "data": "string", "f": "double", "gone": "int"}
-    table.renamed("data", "label")
-    table.dropped("gone")
-    table.added("extra", "string", after="")
+    table.record_renamed_column("data", "label")
+    table.record_dropped_column("gone")
+    table.record_added_column("extra", "string", after="")
     table.append(("e", 2**40, "b", 1e300))
     with table.table.update_spec() as update:
         update.add_field("label", IdentityTransform(), "label")
-    table.say("update_spec: identity of label added")
+    table.record_statement("update_spec: identity of label added")
     table.append(("e", 3, "c", None), (None, 4, None, -0.0))
     table.mark("second schema")
     table.finish()
@@ -277,10 +277,10 @@ def _py_add_files(_session: None) -> None:
         }
         paths.append(f"{folder}/plain-{number}.parquet")
         pq.write_table(pa.table(columns), paths[-1])
-        table.say(f"plain Parquet file of {rows} as id, p")
+        table.record_statement(f"plain Parquet file of {rows} as id, p")
     table.table.add_files([f"file://{path}" for path in paths])
-    table.say("add_files of them")
-    table.inserted([(1, 10, None), (2, 10, None), (3, 20, None)])
+    table.record_statement("add_files of them")
+    table.record_insert([(1, 10, None), (2, 10, None), (3, 20, None)])
     table.append((4, 10, "x"))
     table.mark("all rows")
     table.finish()

@@ -70,7 +70,7 @@ class ScriptTable(Table):
     def run(self, operation: dict[str, Any], label: str | None = None) -> None:
         """Add an operation to the script; with a label, the state after it is one of the table's."""
         self._operations.append(operation)
-        self.say(json.dumps(operation))
+        self.record_statement(json.dumps(operation))
         self._labels.append(label)
         self._contents.append(self._state())
 
@@ -103,7 +103,7 @@ class ScriptTable(Table):
 
     def append(self, label: str, *rows: tuple[Any, ...]) -> None:
         """Append rows."""
-        self.inserted(rows)
+        self.record_insert(rows)
         self.run({"op": "append", "rows": [self._script_row(row) for row in rows]}, label)
 
     def upsert(self, label: str, on: tuple[str, ...], *rows: tuple[Any, ...]) -> None:
@@ -117,18 +117,18 @@ class ScriptTable(Table):
 
     def delete_equal(self, label: str, **values: Any) -> None:
         """Delete the rows that have the values, by an equality delete."""
-        self.deleted(lambda row: all(row[name] == value for name, value in values.items()))
+        self.record_delete(lambda row: all(row[name] == value for name, value in values.items()))
         row = {name: _named(self.columns[name], value) for name, value in values.items()}
         self.run({"op": "delete-equal", "rows": [row]}, label)
 
-    def delete(self, label: str, predicate: Any, gone: Callable[[Row], bool]) -> None:
-        """Delete the rows that match a predicate; ``gone`` is the same condition in Python."""
-        self.deleted(gone)
+    def delete(self, label: str, predicate: Any, matches: Callable[[Row], bool]) -> None:
+        """Delete the rows that match a predicate; ``matches`` is the same condition in Python."""
+        self.record_delete(matches)
         self.run({"op": "delete", "filter": predicate, "mode": "merge-on-read"}, label)
 
-    def update(self, label: str, predicate: Any, which: Callable[[Row], bool], **values: Any) -> None:
-        """Update the rows that match a predicate; ``which`` is the same condition in Python."""
-        self.updated(which, **values)
+    def update(self, label: str, predicate: Any, matches: Callable[[Row], bool], **values: Any) -> None:
+        """Update the rows that match a predicate; ``matches`` is the same condition in Python."""
+        self.record_update(matches, **values)
         given = {name: _named(self.columns[name], value) for name, value in values.items()}
         self.run({"op": "update", "filter": predicate, "set": given, "mode": "merge-on-read"}, label)
 
@@ -263,9 +263,9 @@ def _evolved(table: ScriptTable) -> None:
     table.append("partitioned otherwise", (4, "aa", 40), (5, None, 50))
     table.columns["amount"] = "long"
     table.run({"op": "alter-schema", "changes": [{"op": "promote", "name": "amount", "type": "long"}]})
-    table.renamed("name", "title")
+    table.record_renamed_column("name", "title")
     table.run({"op": "alter-schema", "changes": [{"op": "rename", "name": "name", "to": "title"}]})
-    table.added("more", "string")
+    table.record_added_column("more", "string")
     table.run({"op": "alter-schema", "changes": [{"op": "add", "name": "more", "type": "string"}]})
     table.append("with more columns", (6, "ab", 5_000_000_000, "more"))
     table.delete("deleted", {"type": "in", "term": "id", "values": ["2", "4"]}, lambda row: row["id"] in (2, 4))

@@ -64,7 +64,7 @@ class SparkTable(Table):
 
     def sql(self, statement: str) -> Any:
         """Run a statement; ``{t}`` is the table."""
-        self.say(statement.format(t="t"))
+        self.record_statement(statement.format(t="t"))
         return self.spark.sql(statement.format(t=self.t))
 
     def create(self, columns: dict[str, Any], partitions: str = "", **properties: str) -> None:
@@ -103,15 +103,15 @@ class SparkTable(Table):
         target = "{t}" + (f".branch_{branch}" if branch else "")
         self.sql(f"INSERT INTO {target} VALUES {self.values(rows)}")
         if branch:
-            self.commits()
+            self.record_commit()
             return []
-        return self.inserted(rows)
+        return self.record_insert(rows)
 
-    def delete(self, where: str, gone: Callable[[Row], bool]) -> None:
+    def delete(self, where: str, matches: Callable[[Row], bool]) -> None:
         """Run DELETE FROM, and record its effect."""
         before = len(self.rows)
         self.sql(f"DELETE FROM {{t}} WHERE {where}")
-        self.deleted(gone)
+        self.record_delete(matches)
         assert len(self.rows) < before, where
 
     def java(self) -> Any:
@@ -311,7 +311,7 @@ class JavaTable(SparkTable):
         self.session.catalog.createTable(self.session.identifier(self.name), schema, builder.build(), None, options)
         types = ", ".join(f"{name} {type_}" for name, type_ in columns.items())
         by = f" partitioned by {', '.join(f'{t}({c})' for t, c in partitions)}" if partitions else ""
-        self.say(f"Java: Catalog.createTable t ({types}){by} {every}")
+        self.record_statement(f"Java: Catalog.createTable t ({types}){by} {every}")
 
     def _out(self, kind: str, format_: str) -> tuple[Any, Any]:
         number = len(self.statements)
@@ -386,7 +386,7 @@ class JavaTable(SparkTable):
             writer.write(self.session.record(struct, self.columns, row))
         writer.close()
         exchanged = [{n: exchange(t, row[n]) for n, t in self.columns.items()} for row in rows]
-        self.wrote(path, exchanged, f"{partition or ''}")
+        self.record_file(path, exchanged, f"{partition or ''}")
         return writer.toDataFile()
 
     def append(self, format_: str, *rows: tuple[Any, ...], partition: Any = None) -> Any:
@@ -394,8 +394,8 @@ class JavaTable(SparkTable):
         made = [dict(zip(self.columns, row, strict=True)) for row in rows]
         file = self.data_file(format_, made, partition=partition)
         self.java().newAppend().appendFile(file).commit()
-        self.say("Java: newAppend of it")
-        self.inserted(rows)
+        self.record_statement("Java: newAppend of it")
+        self.record_insert(rows)
         return file
 
     def append_partitioned(self, format_: str, *rows: tuple[Any, ...]) -> list[Any]:
@@ -414,10 +414,10 @@ class JavaTable(SparkTable):
             files.append(writer.toDataFile())
             append = append.appendFile(files[-1])
             exchanged = {name: exchange(type_, values[name]) for name, type_ in self.columns.items()}
-            self.wrote(path, [exchanged], "the partition that PartitionKey makes")
+            self.record_file(path, [exchanged], "the partition that PartitionKey makes")
         append.commit()
-        self.say("Java: newAppend of them")
-        self.inserted(rows)
+        self.record_statement("Java: newAppend of them")
+        self.record_insert(rows)
         return files
 
     def equality_delete(
@@ -439,7 +439,9 @@ class JavaTable(SparkTable):
         for row in rows:
             writer.write(self.session.record(schema.asStruct(), types, row))
         writer.close()
-        self.say(f"Java: write the equality-delete file {path} of {rows} by {columns} in {partition or 'no partition'}")
+        self.record_statement(
+            f"Java: write the equality-delete file {path} of {rows} by {columns} in {partition or 'no partition'}"
+        )
         return writer.toDeleteFile()
 
     def position_delete(self, format_: str, positions: list[tuple[Any, int]]) -> Any:
@@ -454,17 +456,17 @@ class JavaTable(SparkTable):
             writer.write(delete)
         writer.close()
         positions_found = [(str(file.location()).rpartition("/")[2], position) for file, position in positions]
-        self.say(f"Java: write the position-delete file {path} of {positions_found}")
+        self.record_statement(f"Java: write the position-delete file {path} of {positions_found}")
         return writer.toDeleteFile()
 
-    def commit_deletes(self, *files: Any, gone: Callable[[Row], bool]) -> None:
+    def commit_deletes(self, *files: Any, matches: Callable[[Row], bool]) -> None:
         """Commit delete files, and record their effect."""
         delta = self.java().newRowDelta()
         for file in files:
             delta = delta.addDeletes(file)
         delta.commit()
-        self.say(f"Java: newRowDelta of {'it' if len(files) == 1 else 'them'}")
-        self.deleted(gone)
+        self.record_statement(f"Java: newRowDelta of {'it' if len(files) == 1 else 'them'}")
+        self.record_delete(matches)
 
 
 __all__ = ["PLACE", "JavaTable", "Session", "SparkTable", "literal", "sql_type"]

@@ -224,7 +224,7 @@ def _variants(session: Session) -> None:
         "INSERT INTO {t} VALUES (1, parse_json('1')), (2, parse_json('\"ab\"')), (3, NULL), (4, parse_json('null')), "
         "(5, parse_json('[1, true]')), (6, parse_json('{{\"a\": 1}}'))"
     )
-    table.inserted(
+    table.record_insert(
         [
             (1, _variant(EMPTY_METADATA, "0C01")),  # int8
             (2, _variant(EMPTY_METADATA, "096162")),  # a short string of two bytes
@@ -297,11 +297,11 @@ def _shredded(session: Session) -> None:
         rows = list(enumerate(given, number + 1))
         number += len(rows)
         table.sql("INSERT INTO {t} VALUES " + ", ".join(f"({id_}, parse_json('{_json(one)}'))" for id_, one in rows))
-        table.inserted([(id_, _hex(one)) for id_, one in rows])
+        table.record_insert([(id_, _hex(one)) for id_, one in rows])
         table.mark(label)
     fields = ", ".join(f"'{name}', {sql}" for name, (sql, _) in TYPED.items())
     table.sql(f"INSERT INTO {{t}} VALUES (98, NULL), (99, to_variant_object(named_struct({fields})))")
-    table.inserted([(98, None), (99, _hex({name: value for name, (_, value) in TYPED.items()}))])
+    table.record_insert([(98, None), (99, _hex({name: value for name, (_, value) in TYPED.items()}))])
     table.mark("every type")
     table.finish()
 

@@ -130,7 +130,7 @@ def arrow_rows() -> Any:
     )
 
 
-def pyiceberg_table(made: Tables, version: int) -> tuple[Any, str]:
+def pyiceberg_table(tables: Tables, version: int) -> tuple[Any, str]:
     """Create a table with PyIceberg; return it, and a description of the call."""
     from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.partitioning import PartitionField, PartitionSpec
@@ -139,7 +139,7 @@ def pyiceberg_table(made: Tables, version: int) -> tuple[Any, str]:
     from pyiceberg.types import DecimalType, LongType, NestedField, StringType, TimestamptzType
 
     # In a file: Polars commits in another thread, in which an in-memory SQLite database would be a different one.
-    catalog = SqlCatalog("c", uri=f"sqlite:///{made.place}/v{version}.db", warehouse=f"file://{made.place}")
+    catalog = SqlCatalog("c", uri=f"sqlite:///{tables.place}/v{version}.db", warehouse=f"file://{tables.place}")
     catalog.create_namespace("n")
     schema = Schema(
         NestedField(1, "id", LongType(), required=True),
@@ -150,7 +150,7 @@ def pyiceberg_table(made: Tables, version: int) -> tuple[Any, str]:
     table = catalog.create_table(
         "n.t",
         schema,
-        location=f"file://{made.location(version)}",
+        location=f"file://{tables.location(version)}",
         partition_spec=PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "name")),
         properties={"format-version": str(version)},
     )

@@ -14,7 +14,15 @@ import sys
 
 from tools.entry_point import run_without_parser
 from tools.grid.page import PAGE, page
-from tools.grid.run import KEPT, UNEXPLAINED, every_outcome, kept, to_json, unmade, unneeded
+from tools.grid.run import (
+    KEPT,
+    UNEXPLAINED,
+    every_outcome,
+    stored_outcomes,
+    to_json,
+    unexplained_cells,
+    unneeded_explanations,
+)
 
 
 def main(argv: list[str]) -> int:
@@ -23,7 +31,7 @@ def main(argv: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     if argv == ["--page"]:
-        PAGE.write_text(page(kept()), encoding="utf-8")
+        PAGE.write_text(page(stored_outcomes()), encoding="utf-8")
         return 0
     found = every_outcome()
     problems = [
@@ -32,7 +40,7 @@ def main(argv: list[str]) -> int:
         for table, outcome in by_table.items()
         if outcome == UNEXPLAINED
     ]
-    problems += [*unneeded(found), *unmade(found)]
+    problems += [*unneeded_explanations(found), *unexplained_cells(found)]
     if argv == ["--check"]:
         for path, text in ((KEPT, to_json(found)), (PAGE, page(found))):
             if path.read_text(encoding="utf-8") != text:

@@ -168,7 +168,7 @@ OTHER_TEXTS = {
 """Texts of which only some are legal."""
 
 
-def another(value: Json) -> Json:
+def different_value(value: Json) -> Json:
     """Return a different value of the type."""
     match value:
         case bool():
@@ -187,7 +187,7 @@ def another(value: Json) -> Json:
         case bytes():
             return bytes([value[0] ^ 0x7F]) + value[1:] if value else b"\0"
         case [{"key": _, "value": _} as first, *others]:  # a map, which Avro stores as an array
-            return [{**first, "value": another(first["value"])}, *others]
+            return [{**first, "value": different_value(first["value"])}, *others]
         case list() if value:
             return value[:-1]
         case dict() if value:
@@ -198,7 +198,7 @@ def another(value: Json) -> Json:
             raise NoCell
 
 
-def limit(value: Json, *, low: bool, bits: int = 63) -> Json:
+def extreme_value(value: Json, *, low: bool, bits: int = 63) -> Json:
     """Return the smallest or the largest value of the type."""
     match value:
         case bool():
@@ -212,20 +212,20 @@ def limit(value: Json, *, low: bool, bits: int = 63) -> Json:
         case list() | dict() if low:
             return type(value)()
         case [{"key": _, "value": int() as number} as first, *others]:
-            return [{**first, "value": limit(number, low=False)}, *others]
+            return [{**first, "value": extreme_value(number, low=False)}, *others]
         case _:
             raise NoCell
 
 
-def wrong(value: Json) -> Json:
+def value_of_other_type(value: Json) -> Json:
     """Return a value of another JSON type."""
     return 7 if isinstance(value, (str, dict, list)) else "seven"
 
 
 def _changed(change: str, value: Json) -> Json:
     if change == "another value":
-        return another(value)
-    return limit(value, low=change == "lowest")
+        return different_value(value)
+    return extreme_value(value, low=change == "lowest")
 
 
 # JSON
@@ -235,7 +235,7 @@ def _in_json(cell: Cell, place: dict[str, Json]) -> None:
     name = cell.field
     match cell.change:
         case "wrong type":
-            place[name] = wrong(place[name]) if place.get(name) is not None else 7.5
+            place[name] = value_of_other_type(place[name]) if place.get(name) is not None else 7.5
         case _ if place.get(name) is None:
             raise NoCell
         case "absent":
@@ -277,12 +277,14 @@ def _in_row(cell: Cell, bench: Workbench) -> None:
         case change if name == "partition":
             (value,) = row[name].values()
             row[name] = {
-                "p": another(value) if change == "another value" else limit(value, low=change == "lowest", bits=31)
+                "p": different_value(value)
+                if change == "another value"
+                else extreme_value(value, low=change == "lowest", bits=31)
             }
         case "another value":
-            row[name] = another(row[name])
+            row[name] = different_value(row[name])
         case change:
-            row[name] = limit(row[name], low=change == "lowest", bits=31 if name in INTS else 63)
+            row[name] = extreme_value(row[name], low=change == "lowest", bits=31 if name in INTS else 63)
     place_partition_statistics(bench)
 
 
@@ -301,7 +303,7 @@ def _in_header(cell: Cell, manifest: Manifest) -> None:
         case "another value" if name in ("schema", "partition-spec"):
             header[name] = _other_document(header[name])
         case "lowest" | "highest" if name.endswith("-id") or name == "format-version":
-            header[name] = str(limit(0, low=cell.change == "lowest", bits=31))
+            header[name] = str(extreme_value(0, low=cell.change == "lowest", bits=31))
         case change:
             header[name] = _changed(change, header[name])
 
@@ -375,14 +377,14 @@ def _in_records(
             is_int = "int" in (field["type"] if isinstance(field["type"], list) else [field["type"]])
             value = place[name]
             if change != "another value" and isinstance(value, int):
-                place[name] = limit(value, low=change == "lowest", bits=31 if is_int else 63)
+                place[name] = extreme_value(value, low=change == "lowest", bits=31 if is_int else 63)
             elif isinstance(value, dict) and (change != "another value" or name != "partition"):
                 raise NoCell  # its fields have separate cells
             elif name == "partition":
                 first = next(iter(value), None)
                 if first is None:
                     raise NoCell
-                place[name] = {**value, first: 1 if value[first] is None else another(value[first])}
+                place[name] = {**value, first: 1 if value[first] is None else different_value(value[first])}
             elif name == "file_format" and change != "another value":
                 raise NoCell  # a name out of a fixed set has no limits
             else:

@@ -34,7 +34,7 @@ Outcomes = dict[Cell, dict[str, str]]
 
 
 @attrs.frozen
-class Explained:
+class Explanation:
     """Cells without findings, and the reason."""
 
     cells: re.Pattern[str]
@@ -50,17 +50,17 @@ class Explained:
 
 
 @functools.cache
-def explanations() -> tuple[Explained, ...]:
+def explanations() -> tuple[Explanation, ...]:
     """Return the explanations of ``explained.toml``."""
     text = Path(__file__).with_name("explained.toml").read_text(encoding="utf-8")
     return tuple(
-        Explained(re.compile(row["cells"]), re.compile(row.get("tables", ".*")), row["kind"], row["reason"])
+        Explanation(re.compile(row["cells"]), re.compile(row.get("tables", ".*")), row["kind"], row["reason"])
         for row in tomllib.loads(text)["explained"]
     )
 
 
 @attrs.frozen
-class NotMade:
+class MissingCells:
     """Cells that no table has, and why."""
 
     cells: re.Pattern[str]
@@ -68,18 +68,18 @@ class NotMade:
 
 
 @functools.cache
-def not_made() -> tuple[NotMade, ...]:
+def missing_cells() -> tuple[MissingCells, ...]:
     """Return the reasons of ``explained.toml`` for cells that no table has."""
     text = Path(__file__).with_name("explained.toml").read_text(encoding="utf-8")
-    return tuple(NotMade(re.compile(row["cells"]), row["reason"]) for row in tomllib.loads(text)["not_made"])
+    return tuple(MissingCells(re.compile(row["cells"]), row["reason"]) for row in tomllib.loads(text)["not_made"])
 
 
 def reason_not_made(cell: Cell) -> str | None:
     """Return the reason why no table has a cell; None if none is given."""
-    return next((one.reason for one in not_made() if one.cells.fullmatch(str(cell))), None)
+    return next((one.reason for one in missing_cells() if one.cells.fullmatch(str(cell))), None)
 
 
-def unmade(found: Outcomes) -> list[str]:
+def unexplained_cells(found: Outcomes) -> list[str]:
     """List the cells that no table has without a reason, and reasons that no cell needs.
 
     Args:
@@ -88,11 +88,13 @@ def unmade(found: Outcomes) -> list[str]:
     absent = [cell for cell in cells() if not found.get(cell)]
     problems = [f"{cell}: no table has it, and nothing says why" for cell in absent if reason_not_made(cell) is None]
     needed = {reason_not_made(cell) for cell in absent}
-    problems += [f"explained.toml: no cell needs {one.cells.pattern}" for one in not_made() if one.reason not in needed]
+    problems += [
+        f"explained.toml: no cell needs {one.cells.pattern}" for one in missing_cells() if one.reason not in needed
+    ]
     return problems
 
 
-def unneeded(found: Outcomes) -> list[str]:
+def unneeded_explanations(found: Outcomes) -> list[str]:
     """Return the explanations that no cell needs, and the explained cells that have findings anyway.
 
     Args:
@@ -115,9 +117,9 @@ def unneeded(found: Outcomes) -> list[str]:
     return problems
 
 
-def outcomes(chosen: Iterable[Cell], tables: Iterable[str] = TABLES) -> Outcomes:
+def outcomes(selected: Iterable[Cell], tables: Iterable[str] = TABLES) -> Outcomes:
     """Return the outcome of each cell; tables that do not have a cell are left out."""
-    found: Outcomes = {cell: {} for cell in chosen}
+    found: Outcomes = {cell: {} for cell in selected}
     with tempfile.TemporaryDirectory(prefix="iceberg-conformance-grid-") as folder:
         root = Path(folder)
         for table in tables:
@@ -197,7 +199,7 @@ def to_json(found: Outcomes) -> str:
     return json.dumps({str(cell): shown for cell, shown in found.items() if shown}, indent=1) + "\n"
 
 
-def kept() -> Outcomes:
+def stored_outcomes() -> Outcomes:
     """Return the stored outcomes."""
     read = json.loads(KEPT.read_text(encoding="utf-8"))
     return {Cell(*name.split(" / ")): found for name, found in read.items()}

@@ -1,6 +1,6 @@
 """A golden table opened for corruption: its parts as Python objects, which are written without any check.
 
-Changed files are written to a separate folder, so that the table itself stays unchanged; `over` redirects the
+Changed files are written to a separate folder, so that the table itself stays unchanged; `redirect_reads` redirects the
 validator's file access to them. Dependent values are updated too, unless they are what is changed: lengths and counts
 in the manifest list, and sizes in entries.
 """
@@ -286,7 +286,7 @@ class Workbench:
 
     def validate(self, level: Level, snapshots: Snapshots = CURRENT) -> TableReport:
         """Validate the table in its current state."""
-        with over(self.write()):
+        with redirect_reads(self.write()):
             return validate(self.metadata_path, level, Local(), snapshots)
 
 
@@ -300,7 +300,7 @@ def _has_live(manifest: Manifest) -> bool:
 
 
 @contextlib.contextmanager
-def over(moved: dict[str, str]) -> Iterator[None]:
+def redirect_reads(moved: dict[str, str]) -> Iterator[None]:
     """Read some files from other places."""
     original = file_access.split_location
 

@@ -8,7 +8,7 @@ import time
 
 from tools.entry_point import run_main
 from tools.mutants import drawing, killing
-from tools.mutants.coverage import covered
+from tools.mutants.coverage import load_coverage
 from tools.mutants.judging import Preloaded
 from tools.mutants.mutant import (
     DRAWN,
@@ -16,13 +16,13 @@ from tools.mutants.mutant import (
     SEQUENCES,
     TABLE,
     Mutant,
-    chosen,
+    all_mutants,
     dump,
     equivalents,
-    everything,
     killers,
     load,
     remember,
+    select_mutants,
     text,
 )
 from tools.mutants.syntax import Misfit
@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
 
 def _check() -> int:
     """Apply every mutant to the syntax tree of its module without running it; return 1 if one does not fit."""
-    mutants = [*everything(), *load(SEQUENCES)]
+    mutants = [*all_mutants(), *load(SEQUENCES)]
     wrong = 0
     for mutant in mutants:
         try:
@@ -70,7 +70,7 @@ def _check() -> int:
 
 
 def _run(words: list[str], *, again: bool) -> int:
-    mutants, known, reasons = chosen(words), killers(), equivalents()
+    mutants, known, reasons = select_mutants(words), killers(), equivalents()
     preloaded = Preloaded()
     status, problem = killing.materialize()
     if status != "done":
@@ -82,7 +82,7 @@ def _run(words: list[str], *, again: bool) -> int:
         if mutant.id in reasons and not again:
             found = ("equivalent", reasons[mutant.id])
         else:
-            found = killing.find_killer(preloaded, mutant, killer, lambda: covered(preloaded))
+            found = killing.find_killer(preloaded, mutant, killer, lambda: load_coverage(preloaded))
         if found[0] == "survived" and mutant.id in reasons:
             found = ("equivalent", reasons[mutant.id])
         results[mutant.id] = found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tools.mutants.values import Check, refused
+from tools.mutants.values import Check, is_refused
 
 MOST_READS = 200
 """The number of reads after which a commit counts as endless."""
@@ -59,7 +59,7 @@ def _no_table() -> bool:
     store = MemoryStore()
     runner = MemoryRunner(store)
     every = (changes.append([data_file("a")]), changes.ChangeSchema((AddColumn("b", INT),)))
-    return all(refused(lambda one=one: runner.commit(one), "OCC001") for one in every) and store.pointer is None  # type: ignore[misc]
+    return all(is_refused(lambda one=one: runner.commit(one), "OCC001") for one in every) and store.pointer is None  # type: ignore[misc]
 
 
 def _list_gone() -> bool:
@@ -70,7 +70,7 @@ def _list_gone() -> bool:
     store, runner = _table(2, [data_file("a")])
     before = store.pointer
     store.delete(_base(runner).metadata.current_snapshot.manifest_list)
-    return refused(lambda: runner.commit(changes.append([data_file("b")])), "SNP005") and store.pointer == before
+    return is_refused(lambda: runner.commit(changes.append([data_file("b")])), "SNP005") and store.pointer == before
 
 
 def _named_manifests() -> bool:
@@ -194,8 +194,8 @@ def _tag() -> bool:
     before = store.pointer
     kept = SnapshotRef(snapshot_id=tag.snapshot_id, type=RefType.TAG, min_snapshots_to_keep=1)
     return (
-        refused(lambda: runner.commit(changes.fast_append([data_file("b")], branch="v1")), "REF008")
-        and refused(lambda: runner.commit(changes.SetReference("v2", kept)), "REF003")
+        is_refused(lambda: runner.commit(changes.fast_append([data_file("b")], branch="v1")), "REF008")
+        and is_refused(lambda: runner.commit(changes.SetReference("v2", kept)), "REF003")
         and store.pointer == before
     )
 
@@ -208,7 +208,7 @@ def _two_vectors() -> bool:
     store, runner = _table(3, [data_file("a")])
     before = store.pointer
     two = changes.row_delta([deletion_vector("v1", "a"), deletion_vector("v2", "a")])
-    return refused(lambda: runner.commit(two), "DEL003") and store.pointer == before
+    return is_refused(lambda: runner.commit(two), "DEL003") and store.pointer == before
 
 
 def _another_table() -> bool:
@@ -223,7 +223,7 @@ def _another_table() -> bool:
     store.files[store.pointer] = evolve(base.metadata, table_uuid=UUID[::-1])
     before = store.pointer
     change = changes.fast_append([data_file("b")])
-    return refused(lambda: runner.commit(change, base=base), "TMD035") and store.pointer == before
+    return is_refused(lambda: runner.commit(change, base=base), "TMD035") and store.pointer == before
 
 
 def commits() -> dict[str, Check]:

@@ -47,7 +47,7 @@ def measure(preloaded: Preloaded, kind: str) -> Coverage:
     return coverage
 
 
-def joined(parts: Iterable[Coverage]) -> Coverage:
+def combine(parts: Iterable[Coverage]) -> Coverage:
     """Combine the coverage of several kinds of cases."""
     coverage = Coverage()
     for part in parts:
@@ -89,7 +89,7 @@ def _measured(preloaded: Preloaded, kind: str) -> Coverage:
         importlib.import_module(name)
     coverage = Coverage(imported=functions())
     for case in cases:
-        right = judges.right(case)
+        right = judges.passes(case)
         ran = functions()
         if not right:
             coverage.wrong.append(case)
@@ -141,10 +141,10 @@ REGISTERS = ("spec_ref.checks", "spec_ref.requirements")
 _COVERAGE: list[Coverage] = []
 
 
-def covered(preloaded: Preloaded) -> Coverage:
+def load_coverage(preloaded: Preloaded) -> Coverage:
     """Return the coverage; it is measured once for each state of the reference, the vectors and the checks."""
     if not _COVERAGE:
-        _COVERAGE.append(joined(_covered(preloaded, kind) for kind in ("vector", *CHECKS)))
+        _COVERAGE.append(combine(_covered(preloaded, kind) for kind in ("vector", *CHECKS)))
         for case in _COVERAGE[0].wrong:
             if case.startswith("first:"):
                 continue  # the reference chose a different outcome

@@ -239,14 +239,14 @@ def fits(mutant: Mutant) -> bool:
     return True
 
 
-def draw(path: Path, kept: list[Mutant]) -> list[Mutant]:
+def draw(path: Path, stored: list[Mutant]) -> list[Mutant]:
     """Draw the mutants of a module: the stored ones that still fit, and new ones from as many functions as possible.
 
     The result depends only on the text of the module and the stored mutants.
     """
     source = path.read_text(encoding="utf-8")
     wanted = 1 + source.count("\n") // SHARE
-    drawn = [one for one in kept if fits(one)][:wanted]
+    drawn = [one for one in stored if fits(one)][:wanted]
     taken = {one.id for one in drawn}
     functions = {one.id.split(":")[1] for one in drawn}
     pool = changes(source)
@@ -266,7 +266,7 @@ def draw(path: Path, kept: list[Mutant]) -> list[Mutant]:
     return drawn
 
 
-def draw_all(kept: list[Mutant]) -> list[Mutant]:
+def draw_all(stored: list[Mutant]) -> list[Mutant]:
     """Draw the mutants of all modules of the reference, in the order of files."""
     paths = sorted((ROOT / "spec_ref").rglob("*.py"))
-    return [one for path in paths for one in draw(path, [old for old in kept if ROOT / old.file == path])]
+    return [one for path in paths for one in draw(path, [old for old in stored if ROOT / old.file == path])]

@@ -38,12 +38,12 @@ THRESHOLDS = {
 UNEVEN = {"spec_ref.columnar.murmur3_vectorized": {"MIN_VECTORIZED": 0, "IDLE_BLOCKS": -1}}
 """The settings that hash all values as values of very different lengths."""
 
-LANED = ("manifest.read", "manifest.check", "manifest-list.read", "scan.plan", "commit.replay")
+MANIFEST_OPERATIONS = ("manifest.read", "manifest.check", "manifest-list.read", "scan.plan", "commit.replay")
 """Operations that read manifests."""
 
 
 @contextlib.contextmanager
-def eager(thresholds: Mapping[str, Mapping[str, int]] = THRESHOLDS) -> Iterator[None]:
+def force_fast_paths(thresholds: Mapping[str, Mapping[str, int]] = THRESHOLDS) -> Iterator[None]:
     """Lower the thresholds during the block, so that the fast paths are used for any number of values."""
     kept = []
     for name, values in thresholds.items():
@@ -62,15 +62,17 @@ def vectorized(rows: Rows, right: Callable[[str], bool], corruptions: Mapping[st
     """Return the checks of vectors and corruptions with vectorized decoding of every manifest."""
 
     def vector(name: str) -> bool:
-        with eager():
+        with force_fast_paths():
             return right(name)
 
     def corruption(check: Check) -> bool:
-        with eager():
+        with force_fast_paths():
             return check()
 
     checks: dict[str, Check] = {
-        name: partial(vector, name) for name, (_, content, _) in rows.items() if content["operation"] in LANED
+        name: partial(vector, name)
+        for name, (_, content, _) in rows.items()
+        if content["operation"] in MANIFEST_OPERATIONS
     }
     return checks | {f"corruption {name}": partial(corruption, one) for name, one in corruptions.items()}
 
@@ -121,7 +123,7 @@ def _kernel(operation: str, cases: Cases) -> bool:
     questions = [{"op": operation, "args": args} for args, _ in cases] * COPIES
     answers = []
     for thresholds in (THRESHOLDS, UNEVEN):
-        with eager(thresholds):
+        with force_fast_paths(thresholds):
             answers += answer_questions(questions)
     compare = OPERATIONS[operation].compare
     return all(
@@ -221,7 +223,7 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
     ]
     data = write_manifest(entries, spec, schema, V3, ManifestContent.DATA)
     found = [False] * len(pairs)
-    with eager():
+    with force_fast_paths():
         for columns in column_batches(read_manifest(data, specs={0: spec})):
             places = np.arange(len(columns), dtype=np.intp)
             for left in PartitionFilter(And(*predicates), spec).selections(columns, places):
@@ -307,7 +309,7 @@ def _suspected(type_: str, bounds: list[tuple[bytes, bool]]) -> bool:
         entries = [_entry(number, {}, **{attribute: {1: bytes(4), 2: one}}) for number, (one, _) in enumerate(bounds)]
         data = write_manifest(entries, UNPARTITIONED, schema, V3, ManifestContent.DATA)
         found: set[int] = set()
-        with eager():
+        with force_fast_paths():
             for columns in column_batches(read_manifest(data)):
                 places = suspect_entries(columns, EntryContext(V3, ManifestContent.DATA), types)
                 found |= set((places + columns.first).tolist())
@@ -373,7 +375,7 @@ def _judged(_operation: str, cases: Cases) -> bool:
     for codec in CODECS:
         data = write_manifest(entries, UNPARTITIONED, schema, V3, ManifestContent.DATA, codec=codec)
         found: list[int] = []
-        with eager():
+        with force_fast_paths():
             for columns in column_batches(read_manifest(data)):
                 places = np.arange(len(columns), dtype=np.intp)
                 found += (matching_files(predicate, columns, places) + columns.first).tolist()

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tools.mutants.fast_paths import Check, Rows, eager
+from tools.mutants.fast_paths import Check, Rows, force_fast_paths
 
 SEEDS = {"equivalence": 200, "metamorphic": 12, "written": 60}
 
@@ -140,7 +140,7 @@ def equivalence() -> dict[str, Check]:
 
     def holds(seed: int) -> bool:
         case = make_case(seed)
-        with tempfile.TemporaryDirectory() as folder, eager():
+        with tempfile.TemporaryDirectory() as folder, force_fast_paths():
             metadata = write_table(case, Path(folder) / "table")
             return judge_case(case, metadata, _reference()) is None
 

@@ -57,7 +57,7 @@ READING = ("table.read", "scan.plan", "commit.replay")
 """Slow operations, which are run last."""
 
 
-class Hanging(BaseException):
+class CaseTimeout(BaseException):
     """A case took too long."""
 
 
@@ -100,7 +100,7 @@ class Judges:
         self.load = vectors
         self._checks: dict[str, dict[str, Callable[[], bool]]] = {}
 
-    def right(self, case: str) -> bool:
+    def passes(self, case: str) -> bool:
         """Return whether a case passes."""
         kind, _, name = case.partition(":")
         return self.vector(name) if kind == "vector" else self.checks(kind)[name]()
@@ -223,15 +223,15 @@ CHECKS: dict[str, Callable[[Judges], dict[str, Callable[[], bool]]]] = {
 }
 
 
-def failing(judges: Judges, cases: Iterable[str]) -> str | None:
+def find_failing(judges: Judges, cases: Iterable[str]) -> str | None:
     """Return the first case that fails or raises an exception."""
     signal.signal(signal.SIGPROF, _too_long)
     for case in cases:
         signal.setitimer(signal.ITIMER_PROF, LONGEST_CASE)
         try:
-            if not judges.right(case):
+            if not judges.passes(case):
                 return case
-        except (Exception, Hanging):
+        except (Exception, CaseTimeout):
             return case
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -239,7 +239,7 @@ def failing(judges: Judges, cases: Iterable[str]) -> str | None:
 
 
 def _too_long(_signal: int, _frame: object) -> None:
-    raise Hanging
+    raise CaseTimeout
 
 
 def quiet() -> None:

@@ -18,7 +18,7 @@ from tools.forked_process import BROKEN, DONE, HANGS, run_forked
 from tools.mutants import in_tests
 from tools.mutants.coverage import Coverage
 from tools.mutants.importing import Finder
-from tools.mutants.judging import CHECKS, READING, Judges, Preloaded, failing, forget, quiet
+from tools.mutants.judging import CHECKS, READING, Judges, Preloaded, find_failing, forget, quiet
 from tools.mutants.mutant import ROOT, Mutant
 
 __all__ = ["CHECKS", "Judges", "Preloaded", "candidates", "dies", "find_killer", "materialize"]
@@ -99,7 +99,7 @@ def _try(preloaded: Preloaded, mutant: Mutant, cases: Iterable[str], function: s
     replace_in_process(mutant, patches=function is not None)
     judges = Judges(preloaded)
     importlib.import_module(mutant.module)
-    return failing(judges, cases)
+    return find_failing(judges, cases)
 
 
 def replace_in_process(mutant: Mutant, *, patches: bool = True) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tools.derive import avro, wkb
 from tools.mutants.mutant import ROOT
-from tools.mutants.values import Check, refused
+from tools.mutants.values import Check, is_refused
 
 GOLDEN = ROOT / "vectors" / "golden" / "data-files"
 
@@ -140,7 +140,7 @@ def _no_object() -> bool:
     from spec_ref.schemas.type_json import type_from_json
 
     type_ = type_from_json("geometry")
-    return refused(lambda: encode_bounds(compute_value_metrics(type_, [b"\1\1\0"]), 16), "NOT010")
+    return is_refused(lambda: encode_bounds(compute_value_metrics(type_, [b"\1\1\0"]), 16), "NOT010")
 
 
 def _sizes() -> bool:
@@ -217,7 +217,7 @@ def _chunks() -> bool:
         length = data[len(data) - 1 - postscript :]
         return data[:at] + stored + _with_length(length, len(stored))
 
-    return len(read_stripes(written(len(inflated)))) == stripes and refused(
+    return len(read_stripes(written(len(inflated)))) == stripes and is_refused(
         lambda: read_stripes(written(len(inflated) + 5)), "ORC008"
     )
 

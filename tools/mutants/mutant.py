@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from tools.mutants.syntax import Change, Misfit, changed
+from tools.mutants.syntax import Change, Misfit, apply_change
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -76,13 +76,13 @@ class Mutant:
             Misfit: the module does not have the part.
         """
         try:
-            return changed(parsed(self.file), Change(self.where, self.old, self.new, self.nth))
+            return apply_change(parse_module(self.file), Change(self.where, self.old, self.new, self.nth))
         except Misfit as error:
             raise Misfit(f"{self.id}: in {self.file}, {error}") from None
 
 
 @cache
-def parsed(file: str) -> ast.Module:
+def parse_module(file: str) -> ast.Module:
     """Return the syntax tree of a module of the project; it is shared and must not be changed."""
     return ast.parse((ROOT / file).read_text(encoding="utf-8"))
 
@@ -93,7 +93,7 @@ def load(path: Path) -> list[Mutant]:
     return [Mutant(**{**row, "codes": tuple(row.get("codes", ()))}, drawn=path == DRAWN) for row in rows]
 
 
-def everything() -> list[Mutant]:
+def all_mutants() -> list[Mutant]:
     """Return all mutants: those of the table, then the drawn ones."""
     return load(TABLE) + load(DRAWN)
 
@@ -140,6 +140,6 @@ def dump(mutants: Iterable[Mutant], heading: str) -> str:
     return "\n".join(parts)
 
 
-def chosen(words: Sequence[str]) -> list[Mutant]:
+def select_mutants(words: Sequence[str]) -> list[Mutant]:
     """Return the mutants whose id contains one of the words; all if there are no words."""
-    return [one for one in everything() if not words or any(word in one.id for word in words)]
+    return [one for one in all_mutants() if not words or any(word in one.id for word in words)]

@@ -56,7 +56,7 @@ def keep(known: dict[str, Json]) -> None:
     KILLERS.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
 
 
-def how_it_breaks(script: Json) -> str | None:
+def find_fault(script: Json) -> str | None:
     """Return the kind of fault in the table of a script; None if there is none."""
     from conformance.properties.errors import Broken
     from conformance.properties.scenarios import follow_reference
@@ -113,7 +113,7 @@ def _begin(mutant: Mutant | None) -> None:
 def _first_broken(scripts: list[Json], mutant: Mutant | None = None) -> Json:
     """Return the first script whose table is wrong, with or without a mutant."""
     _begin(mutant)
-    return next((script for script in scripts if how_it_breaks(script)), None)
+    return next((script for script in scripts if find_fault(script)), None)
 
 
 def _first_of_seeds(seeds: list[int], mutant: Mutant) -> tuple[int, list[Json]] | None:
@@ -124,7 +124,7 @@ def _first_of_seeds(seeds: list[int], mutant: Mutant) -> tuple[int, list[Json]] 
     _begin(mutant)
     for seed in seeds:
         script = make_script(seed, size=Size(operations=OPERATIONS), refused=True)
-        kind = how_it_breaks(script)
+        kind = find_fault(script)
         if kind is not None:
             return seed, [script, *_smaller(script, kind)]
     return None
@@ -135,7 +135,7 @@ def _smaller(script: Json, kind: str) -> list[Json]:
     found: list[Json] = []
 
     def fails(candidate: Json) -> bool:
-        if how_it_breaks(candidate) != kind:
+        if find_fault(candidate) != kind:
             return False
         found.append(candidate)
         return True

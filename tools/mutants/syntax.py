@@ -39,7 +39,7 @@ class Change:
 
 
 @dataclass
-class Found:
+class FoundPart:
     """A part of a tree: the field of a node, or some elements of a field that is a list."""
 
     parent: ast.AST
@@ -62,7 +62,7 @@ class Found:
             getattr(self.parent, self.field)[self.start : self.start + self.length] = nodes
 
 
-def changed(tree: ast.Module, change: Change) -> tuple[ast.Module, int, str | None]:
+def apply_change(tree: ast.Module, change: Change) -> tuple[ast.Module, int, str | None]:
     """Apply a change.
 
     Args:
@@ -126,7 +126,7 @@ def difference(old: ast.Module, new: ast.Module) -> Change:
         raise Misfit("the modules do not differ")
     for change in _candidates(old, new, path):
         try:
-            made = changed(old, change)[0]
+            made = apply_change(old, change)[0]
         except Misfit:
             continue
         if ast.dump(made) == ast.dump(new):
@@ -158,7 +158,7 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
             yield from _own(child)
 
 
-def _matches(scope: ast.AST, change: Change) -> Iterator[Found]:
+def _matches(scope: ast.AST, change: Change) -> Iterator[FoundPart]:
     old = _parsed(change.old)
     wanted = [ast.dump(node) for node in old]
     expression = ast.dump(old[0].value) if len(old) == 1 and isinstance(old[0], ast.Expr) else None
@@ -173,13 +173,13 @@ def _matches(scope: ast.AST, change: Change) -> Iterator[Found]:
                     dumps = [ast.dump(one) for one in value]
                     for start in range(len(value) - len(wanted) + 1):
                         if expression is None and dumps[start : start + len(wanted)] == wanted:
-                            yield Found(node, field, start, len(wanted))
+                            yield FoundPart(node, field, start, len(wanted))
                 elif expression is not None:
                     for start, one in enumerate(value):
                         if isinstance(one, ast.AST) and ast.dump(one) == expression:
-                            yield Found(node, field, start)
+                            yield FoundPart(node, field, start)
             elif expression is not None and isinstance(value, ast.AST) and ast.dump(value) == expression:
-                yield Found(node, field, None)
+                yield FoundPart(node, field, None)
 
 
 def _parsed(fragment: str) -> list[ast.stmt]:

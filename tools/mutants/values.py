@@ -18,7 +18,7 @@ from tools.derive import avro
 Check = Callable[[], bool]
 
 
-def refused(work: Callable[[], Any], *codes: str) -> bool:
+def is_refused(work: Callable[[], Any], *codes: str) -> bool:
     """Return whether a call is refused with one of the codes, or with any code if none is given."""
     from spec_ref.core.errors import SpecError
 
@@ -77,7 +77,7 @@ def _of_type(type_: str) -> bool:
 
     made = type_from_json(type_)
     return all(
-        refused(lambda value=value: check_value(made, value)) is (name not in TAKES[type_])  # type: ignore[misc]
+        is_refused(lambda value=value: check_value(made, value)) is (name not in TAKES[type_])  # type: ignore[misc]
         for name, value in SAMPLES.items()
     )
 
@@ -88,7 +88,7 @@ def _encoded(name: str) -> bool:
 
     write = encoder(Primitive(name))
     return all(
-        refused(lambda value=value: write(value, bytearray()), "AVR014") is (sample not in ENCODED[name])  # type: ignore[misc]
+        is_refused(lambda value=value: write(value, bytearray()), "AVR014") is (sample not in ENCODED[name])  # type: ignore[misc]
         for sample, value in SAMPLES.items()
     )
 
@@ -108,8 +108,8 @@ def _lone_surrogates() -> bool:
 
     return (
         parse_struct(doc="b") is not None
-        and all(refused(lambda one=one: parse_struct(**{one: LONE}), "TYP021") for one in ("name", "doc"))  # type: ignore[misc]
-        and refused(lambda: write_puffin([], properties={"a": LONE}), "PUF006")
+        and all(is_refused(lambda one=one: parse_struct(**{one: LONE}), "TYP021") for one in ("name", "doc"))  # type: ignore[misc]
+        and is_refused(lambda: write_puffin([], properties={"a": LONE}), "PUF006")
     )
 
 
@@ -125,7 +125,7 @@ def _no_variant() -> bool:
     compile_input(fields, pa.schema([pa.field("v", pa.struct(parts))]))
     others = (pa.int64(), pa.list_(pa.binary()), pa.dense_union(parts), pa.struct(parts[:1]))
     return all(
-        refused(lambda one=one: compile_input(fields, pa.schema([pa.field("v", one)])), "TYP006")  # type: ignore[misc]
+        is_refused(lambda one=one: compile_input(fields, pa.schema([pa.field("v", one)])), "TYP006")  # type: ignore[misc]
         for one in others
     )
 
@@ -143,7 +143,7 @@ def _no_text() -> bool:
 
     check_values(STRING, column("\u00e9".encode(), b"a"))
     return all(
-        refused(lambda values=values: check_values(STRING, column(*values)), "TYP021")  # type: ignore[misc]
+        is_refused(lambda values=values: check_values(STRING, column(*values)), "TYP021")  # type: ignore[misc]
         for values in ((b"\xff",), (b"a", b"\xff\xfe"), (b"\xc3", b"\xc3"))
     )
 
@@ -207,7 +207,7 @@ def _readable() -> bool:
         return compile_projection([field(new)], WrittenColumns(StructType((field(old),)), mapped=False), {})
 
     return all(
-        refused(lambda: read(old, new), "EVO003") is (old != new and new not in READ_AS.get(old, ()))  # noqa: B023
+        is_refused(lambda: read(old, new), "EVO003") is (old != new and new not in READ_AS.get(old, ()))  # noqa: B023
         for old in COLUMN_TYPES
         for new in COLUMN_TYPES
     )
@@ -242,7 +242,7 @@ def _row_ids() -> bool:
         return [one for columns in column_batches(read) for one in columns.first_row_id.values.tolist()]
 
     last = (1 << 63) - 11
-    return found(last) == [last, last + 10] and refused(lambda: found(last + 1))
+    return found(last) == [last, last + 10] and is_refused(lambda: found(last + 1))
 
 
 def _no_json() -> bool:
@@ -262,8 +262,8 @@ def _no_json() -> bool:
 
     def both(value: Any) -> tuple[bool, bool]:
         return (
-            refused(lambda: read_content_file({**file, "partition": {"1000": value}})),
-            refused(lambda: read_scan_task({**task, "residual-filter": {"value": value}})),
+            is_refused(lambda: read_content_file({**file, "partition": {"1000": value}})),
+            is_refused(lambda: read_scan_task({**task, "residual-filter": {"value": value}})),
         )
 
     return both(1.5) == (False, False) and all(both(one) == (True, True) for one in (math.nan, [{1: 2}], b"a"))
@@ -279,7 +279,7 @@ def _large_headers() -> bool:
     data = avro.header({"avro.schema": '"int"', "avro.codec": "null", "a": "b" * 50, "c": "d" * 50})
     size = len(data) - len(avro.long(0) + avro.SYNC)
     open_container(data, "AVR014", ContainerLimits(header_bytes=size))
-    return refused(lambda: open_container(data, "AVR014", ContainerLimits(header_bytes=size - 1)))
+    return is_refused(lambda: open_container(data, "AVR014", ContainerLimits(header_bytes=size - 1)))
 
 
 def _many_types() -> bool:
@@ -294,7 +294,7 @@ def _many_types() -> bool:
         return json.dumps(made).encode()
 
     parse_schema(doubled(15), "AVR014")
-    return refused(lambda: parse_schema(doubled(20), "AVR014"))
+    return is_refused(lambda: parse_schema(doubled(20), "AVR014"))
 
 
 def _deep_types() -> bool:
@@ -317,7 +317,7 @@ def _empty_items() -> bool:
     def read(count: int) -> int:
         return len(decode_all(schema, 1, avro.long(count) + avro.long(0), "AVR014")[0])
 
-    return read(1 << 20) == 1 << 20 and refused(lambda: read((1 << 20) + 1))
+    return read(1 << 20) == 1 << 20 and is_refused(lambda: read((1 << 20) + 1))
 
 
 def _large_footers() -> bool:
@@ -329,7 +329,7 @@ def _large_footers() -> bool:
         return b"PFA1PFA1" + payload + struct.pack("<I", size) + bytes(4) + b"PFA1"
 
     read_puffin(file(1 << 10))
-    return refused(lambda: read_puffin(file((32 << 20) + 1)), "PUF006")
+    return is_refused(lambda: read_puffin(file((32 << 20) + 1)), "PUF006")
 
 
 # Schemas of Parquet

@@ -87,10 +87,10 @@ def _mutants() -> Iterator[tuple[str, Proof]]:
     are unknown.
     """
     from tools.mutants import sequences
-    from tools.mutants.mutant import SCORE, everything
+    from tools.mutants.mutant import SCORE, all_mutants
 
     killed = _load(SCORE)["killed_by"]
-    for mutant in everything():
+    for mutant in all_mutants():
         killer = killed.get(mutant.id)
         if killer is None:
             continue
@@ -135,7 +135,7 @@ def _planted() -> Iterator[tuple[str, Proof]]:
 def _corruptions() -> Iterator[tuple[str, Proof]]:
     """Yield the proofs by tables with findings: of the kit, of the grid, broken golden ones, and pairs of versions."""
     from conformance.rules import registry
-    from tools.grid.run import kept
+    from tools.grid.run import stored_outcomes
 
     kit = importlib.import_module("tests.validate.corruptions").load()
     pairs = importlib.import_module("tests.validate.test_diff")
@@ -146,7 +146,7 @@ def _corruptions() -> Iterator[tuple[str, Proof]]:
     for check, corruption in shown["corruptions"].items():
         for code in checks[check].requirements:
             yield code, Proof("corruption", corruption, check)
-    for cell, by_table in kept().items():
+    for cell, by_table in stored_outcomes().items():
         for outcome in by_table.values():
             check = outcome.split()[1]
             if check in checks:

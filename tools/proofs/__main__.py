@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
             )
         return 0
     started, verdicts = time.monotonic(), []
-    selected = [one for one in chosen if one.chosen(quick=options.quick)]
+    selected = [one for one in chosen if one.selected_cases(quick=options.quick)]
     for verdict in verdicts_of_all(selected, quick=options.quick, seconds=options.seconds, jobs=options.jobs):
         verdicts.append(verdict)
         report(verdict)
@@ -88,22 +88,26 @@ def verdicts_of_all(chosen: Iterable[Theorem], *, quick: bool, seconds: float, j
     Yields:
         The verdict of each theorem, in their order.
     """
-    parts = [(one.id, first) for one in chosen for first in range(0, len(one.chosen(quick=quick)), CASES_OF_A_JOB)]
+    parts = [
+        (one.id, first) for one in chosen for first in range(0, len(one.selected_cases(quick=quick)), CASES_OF_A_JOB)
+    ]
     if jobs <= 1:
-        yield from merged(_prove_part(name, first, quick, seconds) for name, first in parts)
+        yield from merge_verdicts(_prove_part(name, first, quick, seconds) for name, first in parts)
         return
     forking = multiprocessing.get_context("fork")  # the theorems are loaded once
     with ProcessPoolExecutor(jobs, mp_context=forking) as pool:
-        yield from merged(pool.map(_prove_part, *zip(*parts, strict=True), *map(itertools.repeat, (quick, seconds))))
+        yield from merge_verdicts(
+            pool.map(_prove_part, *zip(*parts, strict=True), *map(itertools.repeat, (quick, seconds)))
+        )
 
 
 def _prove_part(name: str, first: int, quick: bool, seconds: float) -> tuple[str, Verdict]:
     one = THEOREMS[name]
-    cases = one.chosen(quick=quick)[first : first + CASES_OF_A_JOB]
+    cases = one.selected_cases(quick=quick)[first : first + CASES_OF_A_JOB]
     return name, prove(attrs.evolve(one, cases=cases), seconds=seconds)
 
 
-def merged(parts: Iterable[tuple[str, Verdict]]) -> Iterator[Verdict]:
+def merge_verdicts(parts: Iterable[tuple[str, Verdict]]) -> Iterator[Verdict]:
     """Yield one verdict for each theorem, from the verdicts of its parts, which follow each other."""
     for name, several in itertools.groupby(parts, key=lambda part: part[0]):
         found = [verdict for _, verdict in several]

@@ -9,8 +9,8 @@ The code is the one that users run: it is neither translated nor copied.
 
 Two things keep the number of queries and paths small. Values that satisfy the conditions of a path are kept: a branch
 that these values take is possible, so that the solver is only asked about the other one. And the paths through a
-function that returns a bool and changes nothing can be merged (`merged`): they are followed at once, and the function
-returns one condition, which is true where the result of the path that is taken is true.
+function that returns a bool and changes nothing can be merged (`merge_paths`): they are followed at once, and the
+function returns one condition, which is true where the result of the path that is taken is true.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Merging:
         return self.outer.find(z3.And(*self.conditions, condition))
 
 
-def merged(run: Callable[[], Any], term: Callable[[Any], Any]) -> Any:
+def merge_paths(run: Callable[[], Any], term: Callable[[Any], Any]) -> Any:
     """Run a function that returns a bool and changes nothing along all its paths.
 
     Args:
@@ -225,7 +225,7 @@ def _running(path: Path | Merging) -> Iterator[None]:
 
 
 @attrs.frozen
-class Ended:
+class PathEnd:
     """The end of one path."""
 
     path: Path
@@ -233,7 +233,7 @@ class Ended:
     """The exception that the code raised; None if it returned."""
 
 
-def paths(run: Callable[[], None], deadline: float) -> Iterator[Ended]:
+def paths(run: Callable[[], None], deadline: float) -> Iterator[PathEnd]:
     """Run code along every path.
 
     Args:
@@ -264,4 +264,4 @@ def paths(run: Callable[[], None], deadline: float) -> Iterator[Ended]:
             except BaseException as found:  # whatever the code raises is an outcome of the path
                 error = found
             left.extend(path.open)
-            yield Ended(path, error)
+            yield PathEnd(path, error)

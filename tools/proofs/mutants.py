@@ -51,7 +51,7 @@ def has_words(case: dict[str, Any], words: Sequence[str]) -> bool:
     return set(words) <= values
 
 
-def killed(row: Row) -> str:
+def find_refutation(row: Row) -> str:
     """Try to prove the theorem about the mutant, in a process that has not imported anything of `spec_ref`.
 
     Returns:
@@ -86,9 +86,12 @@ def main(words: Sequence[str]) -> int:
     chosen = rows(words)
     survived = 0
     with ProcessPoolExecutor(os.cpu_count(), mp_context=multiprocessing.get_context("fork")) as pool:
-        for row, why in zip(chosen, pool.map(killed, chosen), strict=True):
+        for row, why in zip(chosen, pool.map(find_refutation, chosen), strict=True):
             survived += not why
-            print(f"{'killed  ' if why else 'SURVIVED'}  {row.mutant.id}  by {row.theorem}: {why}"[:300], flush=True)
+            print(
+                f"{'killed  ' if why else 'SURVIVED'}  {row.mutant.id}  by {row.theorem}: {why}"[:300],
+                flush=True,
+            )
     print(f"{len(chosen) - survived} of {len(chosen)} mutants are killed by theorems")
     return 1 if survived else 0
 

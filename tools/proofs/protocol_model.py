@@ -15,14 +15,14 @@ from tools.proofs.protocol_invariant import FACTS, GLOBAL, IN_HISTORY, OF_VERSIO
 from tools.proofs.protocol_states import (
     NONE,
     Assumption,
-    Chosen,
-    Kept,
     State,
-    Taken,
-    arrives,
+    StepChoices,
+    StoreAssumptions,
+    TakenStep,
     initial,
+    swap_arrives,
     symbolic,
-    taken,
+    take_step,
 )
 from tools.proofs.protocol_steps import ENDS, Machine, Step
 
@@ -53,7 +53,7 @@ class Model:
         self.steps = split(machine)
         self.states = list(dict.fromkeys(state for one in self.steps for state in (one.source, one.target)))
         self.numbers = {name: number for number, name in enumerate(self.states)}
-        self.kept = Kept(frozenset(Assumption) - set(dropped), file_system)
+        self.kept = StoreAssumptions(frozenset(Assumption) - set(dropped), file_system)
         self.start = machine.start
         self.before = symbolic()
         self.solver = z3.SimpleSolver()
@@ -92,8 +92,8 @@ class Model:
                 return f"{describe(step)}: {words}"
         return ""
 
-    def _take(self, step: Step) -> Taken:
-        return taken(step, self.number, self.before, WRITER, CHOSEN, self.kept)
+    def _take(self, step: Step) -> TakenStep:
+        return take_step(step, self.number, self.before, WRITER, CHOSEN, self.kept)
 
     def _hypotheses(self, state: State) -> list[Any]:
         """Return the invariant before a step, of all versions and writers that the step and the claims are about."""
@@ -144,7 +144,7 @@ class Model:
     def _stable(self) -> str:
         """Check that the known facts about a writer stay true at the steps of others, and the claims about a swap."""
         before = self.before
-        result = arrives(before, VERSION, WITNESS, self.kept)
+        result = swap_arrives(before, VERSION, WITNESS, self.kept)
         goals = [*result.claims, *self._invariant(result.after), *unchanged(before, result.after, WRITER)]
         words = self._refuted([result.guard], goals)
         if words:
@@ -212,22 +212,22 @@ class Model:
         for writer in range(writers):
             for step in self._from(state.place[writer]):
                 for chosen in self._choices(step, written, free):
-                    result = taken(step, self.number, state, writer, chosen, self.kept)
+                    result = take_step(step, self.number, state, writer, chosen, self.kept)
                     if result.guard:
                         wrong = self._wrong(step, state, writer, chosen, written, result)
                         named = chosen.fresh if step.effect == "write metadata" else chosen.version
                         yield f"writer {writer}: {describe(step, state, writer, named)}", result.after, wrong
         for version in written:
-            result = arrives(state, version, NONE, self.kept)
+            result = swap_arrives(state, version, NONE, self.kept)
             if result.guard:
-                some = [claim for one in written for claim in arrives(state, version, one, self.kept).claims]
+                some = [claim for one in written for claim in swap_arrives(state, version, one, self.kept).claims]
                 wrong = next((words for words, claim in some if not claim), "")
                 yield f"the swap to file {version} is done", result.after, wrong
 
     def _from(self, place: int) -> list[Step]:
         return [one for one in self.steps if self.numbers[one.source] == place]
 
-    def _choices(self, step: Step, written: list[int], free: int | None) -> Iterator[Chosen]:
+    def _choices(self, step: Step, written: list[int], free: int | None) -> Iterator[StepChoices]:
         reads = step.effect == "read pointer" or "any" in {step.subject, step.parent, step.valid}
         names: list[int] = [NONE]
         if step.effect == "write metadata":
@@ -236,13 +236,15 @@ class Model:
                 names += written
         for version in written if reads else [NONE]:
             for fresh in names:
-                yield Chosen(version, fresh, NONE)
+                yield StepChoices(version, fresh, NONE)
 
-    def _wrong(self, step: Step, state: State, writer: int, chosen: Chosen, written: list[int], result: Taken) -> str:
+    def _wrong(
+        self, step: Step, state: State, writer: int, chosen: StepChoices, written: list[int], result: TakenStep
+    ) -> str:
         if not result.claims:
             return ""
         for witness in written:
-            again = taken(step, self.number, state, writer, attrs.evolve(chosen, witness=witness), self.kept)
+            again = take_step(step, self.number, state, writer, attrs.evolve(chosen, witness=witness), self.kept)
             for words, claim in again.claims:
                 if not claim:
                     return words
@@ -311,7 +313,7 @@ NAMED = {
 
 WRITER, OTHER = z3.Ints("writer other")
 FRESH, VERSION, WITNESS, OTHER_VERSION = z3.Ints("fresh version witness other-version")
-CHOSEN = Chosen(VERSION, FRESH, WITNESS)
+CHOSEN = StepChoices(VERSION, FRESH, WITNESS)
 
 
 def _is_true(model: z3.ModelRef, goal: Any) -> bool:

@@ -64,14 +64,14 @@ class State:
     loaded: Any
 
 
-def and_(*some: Any) -> Any:
+def and_(*conditions: Any) -> Any:
     """Return the conjunction of conditions: bools, or terms of z3."""
-    return z3.And(*some) if any(isinstance(one, z3.ExprRef) for one in some) else all(some)
+    return z3.And(*conditions) if any(isinstance(one, z3.ExprRef) for one in conditions) else all(conditions)
 
 
-def or_(*some: Any) -> Any:
+def or_(*conditions: Any) -> Any:
     """Return the disjunction of conditions: bools, or terms of z3."""
-    return z3.Or(*some) if any(isinstance(one, z3.ExprRef) for one in some) else any(some)
+    return z3.Or(*conditions) if any(isinstance(one, z3.ExprRef) for one in conditions) else any(conditions)
 
 
 def not_(one: Any) -> Any:
@@ -107,7 +107,7 @@ def is_harmless(state: State, version: Any) -> Any:
 
 
 @attrs.frozen
-class Taken:
+class TakenStep:
     """A step from a state: the condition under which it can be taken, the next state, and the claims about it."""
 
     guard: Any
@@ -116,7 +116,7 @@ class Taken:
 
 
 @attrs.frozen
-class Chosen:
+class StepChoices:
     """The choices of the store and the writer at a step."""
 
     version: Any
@@ -127,7 +127,14 @@ class Chosen:
     """Any version, about which a claim is made."""
 
 
-def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, chosen: Chosen, kept: Kept) -> Taken:
+def take_step(
+    step: Step,
+    number: Callable[[str], int],
+    state: State,
+    writer: Any,
+    choices: StepChoices,
+    assumptions: StoreAssumptions,
+) -> TakenStep:
     """Take a step of a writer.
 
     Args:
@@ -135,50 +142,50 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
         number: gives the number of a place in the code.
         state: the state before.
         writer: the writer that takes the step.
-        chosen: the choices.
-        kept: the assumptions.
+        choices: the choices.
+        assumptions: the assumptions.
     """
     guard: Any = state.place[writer] == number(step.source)
     claims: list[tuple[str, Any]] = []
     new, loaded, pointer = state.new[writer], state.loaded[writer], state.pointer[writer]
-    version = chosen.version
+    version = choices.version
     after = state
     registers = {"new": new, "loaded": loaded, "pointer": pointer, "base": state.parent[new], "any": version}
     match step.effect, step.answer:
         case "read pointer", "other" | "base" | "new":
             guard = and_(guard, version != NONE, state.written[version])
-            if Assumption.COMMITTED in kept:
+            if Assumption.COMMITTED in assumptions:
                 guard = and_(guard, is_installed(state, version))
             if step.answer == "new":
                 guard = and_(guard, version == new)
             elif step.answer == "base":
                 guard = and_(guard, version == state.parent[new])
             else:
-                guard = and_(guard, version != state.parent[new], or_(version != new, kept.file_system))
+                guard = and_(guard, version != state.parent[new], or_(version != new, assumptions.file_system))
             after = attrs.evolve(after, pointer=_put(after.pointer, writer, version))
         case "read metadata", answer if step.subject in {"pointer", "older"}:
             before = state.position[pointer]
             logged = and_(is_installed(state, new), state.position[new] < before)
             behind = and_(is_installed(state, registers["base"]), state.position[registers["base"]] < before)
-            if Assumption.LOGS in kept and answer == "log: new":
+            if Assumption.LOGS in assumptions and answer == "log: new":
                 guard = and_(guard, logged)
-            elif Assumption.LOGS in kept and answer == "log: base":
+            elif Assumption.LOGS in assumptions and answer == "log: base":
                 guard = and_(guard, behind, not_(logged))
             if step.subject == "pointer" and answer not in {"missing", "failure"}:
                 after = attrs.evolve(after, loaded=_put(after.loaded, writer, pointer))
         case "read metadata", answer if step.subject == "next" and answer in {"as written", "other content"}:
             base = registers["base"]
             guard = and_(guard, is_installed(state, base), state.position[base] < state.top)
-            if Assumption.LOGS in kept and answer == "other content":
+            if Assumption.LOGS in assumptions and answer == "other content":
                 guard = and_(guard, not_(is_installed(state, new)))
-        case "read metadata", "missing" if step.subject == "new" and Assumption.FILES in kept:
+        case "read metadata", "missing" if step.subject == "new" and Assumption.FILES in assumptions:
             guard = and_(guard, is_installed(state, new))
-        case "read metadata", "as written" if step.subject == "new" and Assumption.FILES in kept:
+        case "read metadata", "as written" if step.subject == "new" and Assumption.FILES in assumptions:
             guard = and_(guard, not_(is_installed(state, new)))
         case "write metadata", "done":
-            fresh = chosen.fresh
+            fresh = choices.fresh
             guard = and_(guard, fresh != NONE)
-            if Assumption.NAMES in kept:
+            if Assumption.NAMES in assumptions:
                 guard = and_(guard, not_(state.written[fresh]))
             else:
                 claims.append(("it overwrites a file of the table", not_(is_installed(state, fresh))))
@@ -198,9 +205,9 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
                 sent=_put(after.sent, sent, _YES),
                 expected=_put(after.expected, sent, registers[step.parent]),
             )
-        case "swap", "done" if Assumption.DONE in kept:
+        case "swap", "done" if Assumption.DONE in assumptions:
             guard = and_(guard, is_installed(state, new))
-        case "delete metadata", "done" if kept.file_system:
+        case "delete metadata", "done" if assumptions.file_system:
             # A file that was renamed is at its new name, and a file that is deleted cannot be renamed later.
             left = and_(state.sent[new], is_installed(state, new))
             after = attrs.evolve(after, sent=_put(after.sent, new, left))
@@ -209,19 +216,21 @@ def taken(step: Step, number: Callable[[str], int], state: State, writer: Any, c
     if step.target == "acknowledged":
         claims.append(("a commit is acknowledged that is not in the history", is_installed(state, new)))
     if step.target == "refused":
-        witness = chosen.witness
+        witness = choices.witness
         mine = and_(state.written[witness], state.owner[witness] == writer)
         words = "a commit is reported as not done that is, or may get, in the history"
         claims.append((words, implies(mine, is_harmless(state, witness))))
     after = attrs.evolve(after, place=_put(after.place, writer, number(step.target)))
-    return Taken(guard, after, tuple(claims))
+    return TakenStep(guard, after, tuple(claims))
 
 
-def arrives(state: State, version: Any, witness: Any, kept: Kept) -> Taken:
+def swap_arrives(state: State, version: Any, witness: Any, assumptions: StoreAssumptions) -> TakenStep:
     """Make a swap that was sent arrive."""
     # Without compare-and-swap, a request is done wherever the pointer is, but only once.
     is_expected = state.current == state.expected[version]
-    guard = and_(state.sent[version], is_expected if Assumption.SWAP in kept else not_(is_installed(state, version)))
+    guard = and_(
+        state.sent[version], is_expected if Assumption.SWAP in assumptions else not_(is_installed(state, version))
+    )
     other = and_(witness != version, state.written[witness], state.owner[witness] == state.owner[version])
     claims = (
         ("a change is in the history twice", not_(is_installed(state, version))),
@@ -238,11 +247,11 @@ def arrives(state: State, version: Any, witness: Any, kept: Kept) -> Taken:
         current=version,
         position=_put(state.position, version, state.top + 1),
     )
-    return Taken(guard, after, claims)
+    return TakenStep(guard, after, claims)
 
 
 @attrs.frozen
-class Kept:
+class StoreAssumptions:
     """The assumptions about the store."""
 
     assumptions: frozenset[Assumption]

@@ -460,7 +460,7 @@ def _end(error: Exception) -> str:
     raise error
 
 
-def explored(one: Subject, retries: int) -> Machine:
+def explore(one: Subject, retries: int) -> Machine:
     """Run the code against all answers, with a number of retries."""
     known: set[Any] = set()
     steps: dict[Step, None] = {}
@@ -483,4 +483,4 @@ def machine(table: str, name: str) -> Machine:
         table: the kind of table.
         name: the change that it commits.
     """
-    return explored(subject(table, name), RETRIES)
+    return explore(subject(table, name), RETRIES)

@@ -18,7 +18,7 @@ from typing import Any
 import z3
 
 from spec_ref.core.records import evolve
-from tools.proofs.explorer import Unsupported, active, merged
+from tools.proofs.explorer import Unsupported, active, merge_paths
 from tools.proofs.symbolic_floats import SymbolicFloat, SymbolicFloatOfBits
 from tools.proofs.symbols import (
     Digits,
@@ -27,10 +27,10 @@ from tools.proofs.symbols import (
     SymbolicDecimal,
     SymbolicInt,
     SymbolicText,
-    alike,
     boolean_term,
     code_units,
     int_term,
+    is_equal,
 )
 
 SYMBOLIC = SymbolicInt, SymbolicText, SymbolicBytes, SymbolicDecimal, SymbolicFloat, SymbolicFloatOfBits, SymbolicBool
@@ -41,7 +41,7 @@ INT32 = 1 << 31
 # Functions that stand for any function
 
 
-def applied(name: str, argument: Any, same: Callable[[Any, Any], Any]) -> Any:
+def arbitrary_result(name: str, argument: Any, same: Callable[[Any, Any], Any]) -> Any:
     """Return the result of an arbitrary function: a new symbol, equal to its results for equal arguments.
 
     Args:
@@ -72,7 +72,7 @@ def _same_value(left: Any, right: Any) -> Any:
     if isinstance(left, int) and isinstance(right, int):
         return int_term(left) == int_term(right)
     if isinstance(left, str | bytes) and isinstance(right, str | bytes):
-        return alike(code_units(left), code_units(right))
+        return is_equal(code_units(left), code_units(right))
     if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
         return z3.And(*map(_same_value, left, right))
     if isinstance(left, str) or isinstance(right, str):
@@ -82,12 +82,12 @@ def _same_value(left: Any, right: Any) -> Any:
 
 def any_hash(data: Any) -> Any:
     """Replace Murmur3 by an arbitrary function from bytes to 32 bits."""
-    result = applied("hash", data, _same_value)
+    result = arbitrary_result("hash", data, _same_value)
     active().assume(z3.And(result >= -INT32, result < INT32))
     return SymbolicInt(result)
 
 
-def rising(name: str, argument: Any) -> Any:
+def non_decreasing_result(name: str, argument: Any) -> Any:
     """Return the result of an arbitrary function from ints to ints that never decreases."""
     path, term = active(), int_term(argument)
     others = path.applications.setdefault(name, [])
@@ -106,7 +106,7 @@ def arbitrary_months(days: Any) -> Any:
 
     Separate theorems about the calendar say that its months never decrease, and fit an int for every day of a date.
     """
-    result, term = rising("months", days), int_term(days)
+    result, term = non_decreasing_result("months", days), int_term(days)
     fits = z3.And(result.term >= -INT32, result.term < INT32)
     active().assume(z3.Implies(z3.And(term >= -INT32, term < INT32), fits))
     return result
@@ -118,7 +118,7 @@ def floor(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     def stand_in(self: Any, number: Any) -> Any:
         if not isinstance(number, SymbolicInt):
             return original(self, number)
-        return rising(f"truncate {int_term(self.width)}", number)
+        return non_decreasing_result(f"truncate {int_term(self.width)}", number)
 
     return stand_in
 
@@ -141,7 +141,7 @@ def bucket(original: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
     def stand_in(self: Any, source: Any, value: Any) -> Any:
         if not isinstance(value, SYMBOLIC):
             return original(self, source, value)
-        result = applied(f"bucket {int_term(self.num_buckets)}", value, _same_value)
+        result = arbitrary_result(f"bucket {int_term(self.num_buckets)}", value, _same_value)
         active().assume(z3.And(result >= 0, result < int_term(self.num_buckets)))
         return SymbolicInt(result)
 
@@ -198,7 +198,7 @@ class _Date:
 
     def __init__(self, day: Any) -> None:
         for part in ("year", "month", "day"):
-            setattr(self, part, SymbolicInt(applied(f"{part} of the cycle", day, _same_value)))
+            setattr(self, part, SymbolicInt(arbitrary_result(f"{part} of the cycle", day, _same_value)))
 
 
 class _Days:
@@ -352,7 +352,7 @@ def evaluate(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Merge the paths of the evaluation of a predicate; it is the same code, which is run along all of them."""
 
     def stand_in(predicate: Any, row: Any) -> Any:
-        found = merged(lambda: original(predicate, row), boolean_term)
+        found = merge_paths(lambda: original(predicate, row), boolean_term)
         return SymbolicBool(found) if isinstance(found, z3.BoolRef) else found
 
     return stand_in
@@ -393,7 +393,7 @@ NAMES: dict[str, dict[str, Any]] = {
 
 
 @contextmanager
-def in_place(without: tuple[str, ...] = ()) -> Iterator[None]:
+def use_stand_ins(without: tuple[str, ...] = ()) -> Iterator[None]:
     """Install the stand-ins.
 
     Args:

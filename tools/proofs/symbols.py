@@ -254,7 +254,7 @@ def code_units(value: Any) -> tuple[Any, ...]:
     return tuple(z3.IntVal(one if isinstance(one, int) else ord(one)) for one in value)
 
 
-def before(left: Sequence[Any], right: Sequence[Any], *, same: bool) -> Any:
+def is_less(left: Sequence[Any], right: Sequence[Any], *, same: bool) -> Any:
     """Return the condition that a sequence is less than another one, or optionally equal to it."""
     result: Any = z3.BoolVal(len(left) <= len(right) if same else len(left) < len(right))
     for place in reversed(range(min(len(left), len(right)))):
@@ -262,7 +262,7 @@ def before(left: Sequence[Any], right: Sequence[Any], *, same: bool) -> Any:
     return result
 
 
-def alike(left: Sequence[Any], right: Sequence[Any]) -> Any:
+def is_equal(left: Sequence[Any], right: Sequence[Any]) -> Any:
     """Return the condition that two sequences are equal."""
     return (
         z3.And(*(a == b for a, b in zip(left, right, strict=True)))
@@ -289,26 +289,26 @@ class _Sequence:
         return self.units[slice(place.start, stop)]
 
     def __lt__(self, other: Any) -> Any:
-        return SymbolicBool(before(code_units(self), code_units(other), same=False))
+        return SymbolicBool(is_less(code_units(self), code_units(other), same=False))
 
     def __le__(self, other: Any) -> Any:
-        return SymbolicBool(before(code_units(self), code_units(other), same=True))
+        return SymbolicBool(is_less(code_units(self), code_units(other), same=True))
 
     def __gt__(self, other: Any) -> Any:
-        return SymbolicBool(before(code_units(other), code_units(self), same=False))
+        return SymbolicBool(is_less(code_units(other), code_units(self), same=False))
 
     def __ge__(self, other: Any) -> Any:
-        return SymbolicBool(before(code_units(other), code_units(self), same=True))
+        return SymbolicBool(is_less(code_units(other), code_units(self), same=True))
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, str | bytes):
             return False
-        return SymbolicBool(alike(code_units(self), code_units(other)))
+        return SymbolicBool(is_equal(code_units(self), code_units(other)))
 
     def __ne__(self, other: object) -> Any:
         if not isinstance(other, str | bytes):
             return True
-        return SymbolicBool(z3.Not(alike(code_units(self), code_units(other))))
+        return SymbolicBool(z3.Not(is_equal(code_units(self), code_units(other))))
 
     def __hash__(self) -> int:
         return 0
@@ -328,7 +328,7 @@ class _Sequence:
 
     def startswith(self, prefix: Any) -> Any:
         """Return whether the value begins with a prefix."""
-        return SymbolicBool(alike(code_units(self)[: len(prefix)], code_units(prefix)))
+        return SymbolicBool(is_equal(code_units(self)[: len(prefix)], code_units(prefix)))
 
     def rstrip(self, unit: Any) -> Any:
         """Return the sequence without trailing units of one value; the path forks for every number of them."""

@@ -203,7 +203,7 @@ class Theorem:
         texts = any(str(case.get("type_")) in ("string", "binary") for case in self.cases)
         return f"{ALL}; strings and bytes of bounded length" if self.method == ALL and texts else self.method
 
-    def chosen(self, *, quick: bool) -> tuple[Mapping[str, Any], ...]:
+    def selected_cases(self, *, quick: bool) -> tuple[Mapping[str, Any], ...]:
         """Return the cases of a run."""
         if not quick:
             return self.cases
@@ -290,7 +290,7 @@ def prove(
         The verdict.
     """
     started = time.process_time()
-    cases, number, claims = one.chosen(quick=quick), 0, 0
+    cases, number, claims = one.selected_cases(quick=quick), 0, 0
     failures: list[Failure] = []
     for case in cases:
         found, paths, claimed = _prove_case(one, case, seconds, replay=replay)
@@ -321,7 +321,7 @@ def _prove_case(
 
     samples: list[dict[str, Any]] = []
     try:
-        with stand_ins.in_place(one.without):
+        with stand_ins.use_stand_ins(one.without):
             for ended in explorer.paths(run, time.process_time() + seconds):
                 world = worlds[-1]
                 worlds.clear()

@@ -17,7 +17,7 @@ from pathlib import Path
 from tools.bench.measure import BenchError
 from tools.entry_point import run_main
 from tools.scale import report
-from tools.scale.paths import Made, Measured, exceeded, growths, limits, measurements
+from tools.scale.paths import MeasuredTables, Measurement, exceeded_limits, growths, limits, measurements
 from tools.scale.requests import requests
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -34,23 +34,23 @@ def main(words: list[str] | None = None) -> int:
     given = parser.parse_args(words)
     if given.write and (given.quick or given.only):
         parser.error("the document is written from whole runs")
-    measured: list[Measured] = []
+    measured: list[Measurement] = []
     print(report.HEADER)
     try:
         with tempfile.TemporaryDirectory(prefix="scale-", dir=given.folder) as folder:
-            made, known = Made(Path(folder)), report.kept(given.keep)
+            made, known = MeasuredTables(Path(folder)), report.load_measurements(given.keep)
             for one in measurements(made, quick=given.quick, only=tuple(given.only), known=known):
                 measured.append(one)
                 print(report.line(one), flush=True)
                 if given.keep is not None and one not in known:
-                    report.keep(given.keep, one)
+                    report.append_measurement(given.keep, one)
             asked = requests() if given.write else None
     except BenchError as error:
         print(error, file=sys.stderr)
         return 3
     grown, allowed = growths(tuple(measured)), limits()
     print("\n" + "\n".join(report.growth_line(name, growth, allowed[name]) for name, growth in grown.items()))
-    beyond = exceeded(grown, allowed)
+    beyond = exceeded_limits(grown, allowed)
     for name in beyond:
         print(f"beyond its limit: {name}", file=sys.stderr)
     if asked is not None:

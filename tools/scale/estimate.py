@@ -69,17 +69,17 @@ def assumptions() -> tuple[str, ...]:
     )
 
 
-def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float]]) -> Iterator[Row]:
+def estimate(growths: Mapping[str, Growth], request_counts: Mapping[str, Mapping[str, float]]) -> Iterator[Row]:
     """Yield a row for each task on the table, with the resource that limits it."""
 
     def each(path: str) -> float:
-        return grown[path].processor_each
+        return growths[path].processor_each
 
     cores, both = NODES * CORES, 2 * FILES
     manifests = 2 * MANIFESTS
-    sent = grown["planning, all tasks serialized for executors"]
+    sent = growths["planning, all tasks serialized for executors"]
     tasks = (sent.steps[-1].bytes or 0) / sent.steps[-1].count
-    summed = max(grown["validating manifests, Spark"].memory_each, 0.0)
+    summed = max(growths["validating manifests, Spark"].memory_each, 0.0)
 
     def row(name: str, ways: Mapping[str, float], driver: float, shuffled: float, requests: float) -> Row:
         """Return the row of a task; the slowest of the possible limits determines the seconds."""
@@ -91,12 +91,12 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
         )
 
     def of(way: str, kind: str) -> float:
-        return asked[way][kind]
+        return request_counts[way][kind]
 
     yield row(
         "planning with a filter (1% matches), on the driver",
         {"one core decodes manifests": both * each("planning, filter on bounds (1% matches)")},
-        grown["planning, filter on bounds (1% matches)"].memory_each * both,
+        growths["planning, filter on bounds (1% matches)"].memory_each * both,
         0,
         manifests * of("planning", "manifest"),
     )
@@ -109,7 +109,7 @@ def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float
     )
     checked = both * each("validating manifests")
     one = tables.ENTRIES_A_MANIFEST * each("validating manifests")
-    facts = _facts(grown)
+    facts = _facts(growths)
     yield row(
         "level manifests",
         {"cores": checked / cores, "the largest task, a manifest": one},

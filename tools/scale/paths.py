@@ -15,14 +15,14 @@ from typing import Any
 from attrs import frozen
 
 from tools.bench.measure import BenchError
-from tools.bench.validation import measured
+from tools.bench.validation import run_measured
 from tools.scale import tables
 
 MIB = 1 << 20
 LIMITS = Path(__file__).with_name("limits.toml")
 
 
-class Made:
+class MeasuredTables:
     """The tables of a run; each is made on first use."""
 
     def __init__(self, folder: Path) -> None:
@@ -46,7 +46,7 @@ class Made:
 
 
 @frozen(kw_only=True)
-class Measured:
+class Measurement:
     """The measurements of one path at one size."""
 
     path: str
@@ -79,22 +79,22 @@ class Workload:
     """The sizes. The first is so small that it measures the start-up cost, which the growth excludes."""
 
     quick: tuple[int, ...]
-    command: Callable[[Made, int], list[str]]
+    command: Callable[[MeasuredTables, int], list[str]]
     check: Callable[[int, Mapping[str, Any]], bool]
     """Whether the result is the expected one for the size."""
 
-    def measure(self, made: Made, count: int) -> Measured:
+    def measure(self, run_tables: MeasuredTables, count: int) -> Measurement:
         """Measure one run.
 
         Raises:
             BenchError: the result is not the expected one.
         """
-        command = self.command(made, count)
-        seconds, processor, total, largest, answer = measured([sys.executable, "-m", *command])
+        command = self.command(run_tables, count)
+        seconds, processor, total, largest, answer = run_measured([sys.executable, "-m", *command])
         if not self.check(count, answer):
             message = f"{self.name}, {count}: {json.dumps(answer)[:500]}"
             raise BenchError(message)
-        return Measured(
+        return Measurement(
             path=self.name,
             count=answer.get("size", count),
             seconds=seconds,
@@ -290,14 +290,14 @@ PATHS = (
 
 
 def measurements(
-    made: Made, *, quick: bool, only: tuple[str, ...] = (), known: Sequence[Measured] = ()
-) -> Iterator[Measured]:
+    run_tables: MeasuredTables, *, quick: bool, only: tuple[str, ...] = (), known: Sequence[Measurement] = ()
+) -> Iterator[Measurement]:
     """Yield every path at every size, small sizes first; known measurements are not repeated."""
     kept = {(one.path, one.count): one for one in known}
     for path in PATHS:
         if not only or any(word in path.name for word in only):
             for count in path.quick if quick else path.full:
-                yield kept.get((path.name, count)) or path.measure(made, count)
+                yield kept.get((path.name, count)) or path.measure(run_tables, count)
 
 
 # Growth
@@ -307,7 +307,7 @@ def measurements(
 class Growth:
     """The measurements of one path, the smallest size first."""
 
-    steps: tuple[Measured, ...]
+    steps: tuple[Measurement, ...]
 
     @cached_property
     def exponent(self) -> float:
@@ -336,9 +336,9 @@ class Growth:
         return (self.steps[-1].memory - self.steps[0].memory) / (self.steps[-1].count - self.steps[0].count)
 
 
-def growths(measured: tuple[Measured, ...]) -> dict[str, Growth]:
+def growths(measured: tuple[Measurement, ...]) -> dict[str, Growth]:
     """Return the growth of every path."""
-    found: dict[str, list[Measured]] = {}
+    found: dict[str, list[Measurement]] = {}
     for one in measured:
         found.setdefault(one.path, []).append(one)
     return {name: Growth(tuple(sorted(steps, key=lambda one: one.count))) for name, steps in found.items()}
@@ -364,10 +364,10 @@ def limits() -> dict[str, Limit]:
     return found
 
 
-def exceeded(grown: Mapping[str, Growth], allowed: Mapping[str, Limit]) -> list[str]:
+def exceeded_limits(growths: Mapping[str, Growth], allowed: Mapping[str, Limit]) -> list[str]:
     """Return the limits that are exceeded, as text."""
     found = []
-    for name, growth in grown.items():
+    for name, growth in growths.items():
         limit = allowed[name]
         most = max(growth.steps, key=lambda one: one.memory)
         if most.memory > limit.memory_mib * MIB:

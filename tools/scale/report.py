@@ -14,7 +14,7 @@ from conformance.version import tool_version
 from tools.bench.report import machine, pyplot
 from tools.scale import tables
 from tools.scale.estimate import Row, assumptions, estimate
-from tools.scale.paths import MIB, PATHS, PLAIN, Growth, Limit, Measured, growths, limits
+from tools.scale.paths import MIB, PATHS, PLAIN, Growth, Limit, Measurement, growths, limits
 
 HEADER = f"{'path':44} {'of':>12} {'processor s':>12} {'seconds':>9} {'MiB':>7} {'MiB one':>8}"
 UNITS = {path.name: path.unit for path in PATHS}
@@ -48,23 +48,23 @@ manifest, and reads a data file of 300 KB with 3, where this reference takes 2 (
 _CONVERTER = cattrs.Converter(omit_if_default=True)
 
 
-def line(one: Measured) -> str:
+def line(one: Measurement) -> str:
     """Format a measurement for a terminal."""
     memory = f"{one.memory >> 20:>7,} {one.largest >> 20:>8,}"
     return f"{one.path:44} {one.count:>12,} {one.processor:>12.2f} {one.seconds:>9.2f} {memory}"
 
 
-def keep(file: Path, one: Measured) -> None:
+def append_measurement(file: Path, one: Measurement) -> None:
     """Add a measurement to a file."""
     with file.open("a") as out:
         print(json.dumps(_CONVERTER.unstructure(one)), file=out)
 
 
-def kept(file: Path | None) -> tuple[Measured, ...]:
+def load_measurements(file: Path | None) -> tuple[Measurement, ...]:
     """Return the measurements in a file; empty if there is no file."""
     if file is None or not file.exists():
         return ()
-    return tuple(_CONVERTER.structure(json.loads(row), Measured) for row in file.read_text().splitlines())
+    return tuple(_CONVERTER.structure(json.loads(row), Measurement) for row in file.read_text().splitlines())
 
 
 def growth_line(name: str, growth: Growth, limit: Limit) -> str:
@@ -75,7 +75,7 @@ def growth_line(name: str, growth: Growth, limit: Limit) -> str:
 
 
 def store(
-    docs: Path, measured: tuple[Measured, ...], asked: Mapping[str, Mapping[str, float]], how: str = "in one run"
+    docs: Path, measured: tuple[Measurement, ...], requests: Mapping[str, Mapping[str, float]], how: str = "in one run"
 ) -> None:
     """Store the measurements and write the page."""
     made = {
@@ -83,7 +83,7 @@ def store(
         "measured": datetime.now(UTC).date().isoformat(),
         "tool": tool_version(),
         "how": how,
-        "requests": asked,
+        "requests": requests,
         "figures": [_CONVERTER.unstructure(one) for one in measured],
     }
     (docs / "scale.json").write_text(json.dumps(made, indent=1) + "\n")
@@ -93,15 +93,23 @@ def store(
 def write(docs: Path) -> None:
     """Write the page and the plot from the stored measurements."""
     made = json.loads((docs / "scale.json").read_text())
-    grown = growths(tuple(_CONVERTER.structure(row, Measured) for row in made["figures"]))
+    grown = growths(tuple(_CONVERTER.structure(row, Measurement) for row in made["figures"]))
     (docs / "scale.md").write_text(document(grown, made))
     plot(grown, docs / "scale.svg")
 
 
-def document(grown: Mapping[str, Growth], made: Mapping[str, Any]) -> str:
+def document(growths: Mapping[str, Growth], stored: Mapping[str, Any]) -> str:
     """Return the page in Markdown."""
     return (
-        "\n".join([*_head(made), *_grown(grown), *_plain(grown), *_figures(grown), *_petabyte(grown, made["requests"])])
+        "\n".join(
+            [
+                *_head(stored),
+                *_grown(growths),
+                *_plain(growths),
+                *_figures(growths),
+                *_petabyte(growths, stored["requests"]),
+            ]
+        )
         + "\n"
     )
 
@@ -221,12 +229,12 @@ def _bytes(count: float) -> str:
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
 
-def plot(grown: Mapping[str, Growth], path: Path) -> None:
+def plot(growths: Mapping[str, Growth], path: Path) -> None:
     """Plot processor seconds and memory by size on logarithmic scales, for entries and for rows."""
     plt = pyplot()
     figure, all_axes = plt.subplots(2, 2, figsize=(9, 7))
     for row, unit in zip(all_axes, ("entries", "rows"), strict=True):
-        for name, growth in grown.items():
+        for name, growth in growths.items():
             if UNITS[name] == unit:
                 sizes = [one.count for one in growth.steps]
                 row[0].plot(sizes, [one.processor for one in growth.steps], marker="o", markersize=3, label=name)

@@ -13,7 +13,7 @@ from conformance.validator.context import Level
 from conformance.validator.local import Local
 from conformance.validator.run import validate
 from spec_ref.core.versions import V3
-from tools.faulty_store import Store, running
+from tools.faulty_store import Store, running_faulty_store
 from tools.scale.tables import FIELDS
 from tools.store_environment import BUCKET
 from tools.table_kit import TableKit
@@ -44,13 +44,13 @@ def requests() -> dict[str, dict[str, float]]:
     """Return the requests per manifest, data file and vector, by operation on the table."""
     objects = {"manifest": FILES + 1, "data file": FILES, "vector": FILES}
     counted = {}
-    with running() as store, _reached(store):
+    with running_faulty_store() as store, _reached(store):
         for name, way in WAYS.items():
             place = _table(f"s3://{BUCKET}/{name}")  # a separate store for each, because files may be cached
-            store.asked.clear()
+            store.requests.clear()
             way(place)
             counted[name] = {
-                kind: sum(bool(re.search(pattern, one.key)) for one in store.asked) / objects[kind]
+                kind: sum(bool(re.search(pattern, one.key)) for one in store.requests) / objects[kind]
                 for kind, pattern in OBJECTS.items()
             }
     return counted

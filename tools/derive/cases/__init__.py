@@ -39,7 +39,7 @@ from tools.derive.cases import (
     types,
     writing,
 )
-from tools.derive.vector import VectorFile, joined
+from tools.derive.vector import VectorFile, combine
 
 TOPICS = {
     "changing": {
@@ -95,7 +95,7 @@ def all_files() -> Iterator[VectorFile]:
         suite, name = part.path.removesuffix(".json").split("/")
         topics.setdefault(f"{suite}/{TOPICS.get(suite, {}).get(name, name)}.json", []).append(part)
     for path, parts in topics.items():
-        yield joined(path, parts)
+        yield combine(path, parts)
 
 
 def _parts() -> Iterator[VectorFile]:

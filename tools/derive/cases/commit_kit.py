@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.derive.commits import replayed
+from tools.derive.commits import replay
 from tools.derive.planning import PlanTable
 from tools.derive.vector import Vector, any_of, ok
 
@@ -14,12 +14,12 @@ ORIGIN = "derivation: tools/derive/commits.py follows the log by the text"
 Change = dict[str, Any]
 
 
-def file(name: str, part: str | None = "a", rows: int = 10, **place: int) -> Change:
+def data_file(name: str, part: str | None = "a", rows: int = 10, **place: int) -> Change:
     """Return a data file; ``place`` has the partition spec and the bucket of a file that is not of the first spec."""
     return {"name": name, "part": part, "rows": rows, **place}
 
 
-def deletes(name: str, kind: str, part: str | None = "a", of: str | None = None, **place: int) -> Change:
+def delete_file(name: str, kind: str, part: str | None = "a", of: str | None = None, **place: int) -> Change:
     """Return a delete file, or a deletion vector."""
     made = {"name": name, "kind": kind, "part": part, "rows": 1, **place}
     return {**made, "of": of} if of else made
@@ -28,8 +28,8 @@ def deletes(name: str, kind: str, part: str | None = "a", of: str | None = None,
 def base(version: int) -> list[Change]:
     """Return the changes for two data files of a partition, one of another, and a branch at the first snapshot."""
     return [
-        {"op": "fast-append", "files": [file("f1"), file("f2")]},
-        {"op": "fast-append", "files": [file("f3", "b")]},
+        {"op": "fast-append", "files": [data_file("f1"), data_file("f2")]},
+        {"op": "fast-append", "files": [data_file("f3", "b")]},
         {"op": "branch", "name": "audit", "at": 1},
     ]
 
@@ -37,27 +37,27 @@ def base(version: int) -> list[Change]:
 def changes(version: int, writer: str) -> dict[str, Change]:
     """Return one change of each kind, by name; each writer uses different file names."""
     made: dict[str, Change] = {
-        "append": {"op": "append", "files": [file(f"{writer}-new")]},
-        "append-elsewhere": {"op": "fast-append", "files": [file(f"{writer}-b", "b")]},
-        "append-to-branch": {"op": "fast-append", "files": [file(f"{writer}-branch")], "branch": "audit"},
-        "overwrite": {"op": "overwrite", "files": [file(f"{writer}-over")], "remove": ["f1"]},
+        "append": {"op": "append", "files": [data_file(f"{writer}-new")]},
+        "append-elsewhere": {"op": "fast-append", "files": [data_file(f"{writer}-b", "b")]},
+        "append-to-branch": {"op": "fast-append", "files": [data_file(f"{writer}-branch")], "branch": "audit"},
+        "overwrite": {"op": "overwrite", "files": [data_file(f"{writer}-over")], "remove": ["f1"]},
         "overwrite-serializable": {
             "op": "overwrite",
-            "files": [file(f"{writer}-serial")],
+            "files": [data_file(f"{writer}-serial")],
             "remove": ["f2"],
             "isolation": "serializable",
             "filter": {"part": "a"},
         },
         "overwrite-snapshot": {
             "op": "overwrite",
-            "files": [file(f"{writer}-snap")],
+            "files": [data_file(f"{writer}-snap")],
             "remove": ["f2"],
             "isolation": "snapshot",
             "filter": {"part": "a"},
         },
         "delete": {"op": "delete", "remove": ["f1"]},
         "delete-where": {"op": "delete-where", "filter": {"part": "a"}},
-        "rewrite": {"op": "rewrite", "files": [file(f"{writer}-compact", rows=20)], "remove": ["f1", "f2"]},
+        "rewrite": {"op": "rewrite", "files": [data_file(f"{writer}-compact", rows=20)], "remove": ["f1", "f2"]},
         "schema": {"op": "schema", "add": f"{writer}_column"},
         "spec": {"op": "spec", "transform": "bucket[4]", "source": "id", "name": f"{writer}_bucket"},
         "sort-order": {"op": "sort-order", "by": {"a": "id", "b": "part", "c": "id"}[writer]},
@@ -69,16 +69,16 @@ def changes(version: int, writer: str) -> dict[str, Change]:
         "statistics": {"op": "statistics", "at": 2},
     }
     if version > 1:
-        made["equality-delete"] = {"op": "row-delta", "deletes": [deletes(f"{writer}-eq", "equality")]}
+        made["equality-delete"] = {"op": "row-delta", "deletes": [delete_file(f"{writer}-eq", "equality")]}
         kind = "vector" if version > 2 else "position"
         made["position-delete"] = {
             "op": "row-delta",
-            "deletes": [deletes(f"{writer}-pos", kind, of="f1")],
+            "deletes": [delete_file(f"{writer}-pos", kind, of="f1")],
             "referenced": ["f1"],
         }
         made["rewrite-older"] = {
             "op": "rewrite",
-            "files": [file(f"{writer}-older")],
+            "files": [data_file(f"{writer}-older")],
             "remove": ["f1"],
             "data_sequence_number": 1,
         }
@@ -114,12 +114,12 @@ RULES = {
 """The requirement that decides the outcome of the second of two commits."""
 
 
-def race(*some: Change, order: str = "") -> list[Change]:
+def race(*changes: Change, order: str = "") -> list[Change]:
     """Return the log of writers a, b and so on: each stages a change, then they commit in ``order``, or this order."""
-    writers = "abc"[: len(some)]
+    writers = "abc"[: len(changes)]
     return [
         *(step(writer, "load") for writer in writers),
-        *(step(writer, "stage", change) for writer, change in zip(writers, some, strict=True)),
+        *(step(writer, "stage", change) for writer, change in zip(writers, changes, strict=True)),
         *(step(writer, "commit") for writer in order or writers),
     ]
 
@@ -138,8 +138,8 @@ def case(
     log: list[Change],
     note: str,
     *,
-    lost: tuple[int, ...] = (),
-    begins: list[Change] | None = None,
+    lost_replies: tuple[int, ...] = (),
+    initial_changes: list[Change] | None = None,
     partitioned_by: str = "part",
     table: PlanTable | None = None,
 ) -> Vector:
@@ -148,19 +148,22 @@ def case(
     An existing ``table`` has the files of `LISTED`; it is upgraded first if its version is lower than ``version``.
     """
     numbered = [dict(one) for one in log]
-    for number in lost:
+    for number in lost_replies:
         numbered[number]["reply"] = "lost"
-    begins = base(version) if begins is None else begins
+    initial_changes = base(version) if initial_changes is None else initial_changes
     created = version if table is None else table.version
     if version > created:
-        begins = [*({"op": "upgrade", "version": one} for one in range(created + 1, version + 1)), *begins]
-    args = {"format_version": created, "base": begins, "log": numbered}
+        initial_changes = [
+            *({"op": "upgrade", "version": one} for one in range(created + 1, version + 1)),
+            *initial_changes,
+        ]
+    args = {"format_version": created, "base": initial_changes, "log": numbered}
     if partitioned_by != "part":
         args["partitioned_by"] = partitioned_by
     if table is not None:
         args["table"] = table.location
-    there = [*LISTED, *begins] if table is not None else begins
-    expect = any_of(*(ok(one) for one in replayed(created, there, log, partitioned_by)))
+    there = [*LISTED, *initial_changes] if table is not None else initial_changes
+    expect = any_of(*(ok(one) for one in replay(created, there, log, partitioned_by)))
     codes = tuple(code for code in {*codes, "OCC001", "OCC003", "OCC005"} if version > 1 or not code.startswith("SEQ"))
     if version > 2 and any(one.get("change", {}).get("files") for one in log):
         codes = (*codes, "LIN018")
@@ -173,13 +176,13 @@ def step(writer: str, do: str, change: Change | None = None) -> Change:
     return {"writer": writer, "do": do, **({"change": change} if change else {})}
 
 
-def turn(writer: str, change: Change) -> list[Change]:
+def load_stage_commit(writer: str, change: Change) -> list[Change]:
     """Return the log of a writer that loads the table, and stages and commits a change."""
     return [step(writer, "load"), step(writer, "stage", change), step(writer, "commit")]
 
 
 LISTED: list[Change] = [
-    {"op": "fast-append", "files": [file("f1"), file("f2")]},
-    {"op": "fast-append", "files": [file("f3", "b")]},
+    {"op": "fast-append", "files": [data_file("f1"), data_file("f2")]},
+    {"op": "fast-append", "files": [data_file("f3", "b")]},
 ]
 """The changes of the two snapshots of the table without counts."""

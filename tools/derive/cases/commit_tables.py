@@ -10,11 +10,11 @@ from tools.derive.cases.commit_kit import (
     base,
     case,
     changes,
-    deletes,
-    file,
+    data_file,
+    delete_file,
+    load_stage_commit,
     planned_note,
     race,
-    turn,
 )
 from tools.derive.json_types import JsonObject
 from tools.derive.planning import PlanTable, Spec, entry
@@ -31,27 +31,27 @@ def partitions() -> Iterator[Vector]:
     for kind, by, part, other, versions in kinds:
         for version in versions:
             begins = [
-                {"op": "fast-append", "files": [file("f1", part), file("f2", part)]},
-                {"op": "fast-append", "files": [file("f3", other)]},
+                {"op": "fast-append", "files": [data_file("f1", part), data_file("f2", part)]},
+                {"op": "fast-append", "files": [data_file("f3", other)]},
             ]
             position = "vector" if version > 2 else "position"
             made: dict[str, Change] = {
-                "append": {"op": "fast-append", "files": [file("new", part)]},
-                "append-elsewhere": {"op": "fast-append", "files": [file("elsewhere", other)]},
+                "append": {"op": "fast-append", "files": [data_file("new", part)]},
+                "append-elsewhere": {"op": "fast-append", "files": [data_file("elsewhere", other)]},
                 "delete": {"op": "delete", "remove": ["f1"]},
-                "rewrite": {"op": "rewrite", "files": [file("compact", part, 20)], "remove": ["f1", "f2"]},
-                "overwrite": {"op": "overwrite", "files": [file("over", part)], "remove": ["f1"]},
+                "rewrite": {"op": "rewrite", "files": [data_file("compact", part, 20)], "remove": ["f1", "f2"]},
+                "overwrite": {"op": "overwrite", "files": [data_file("over", part)], "remove": ["f1"]},
             }
             if version > 1:
-                made["equality-delete"] = {"op": "row-delta", "deletes": [deletes("eq", "equality", part)]}
+                made["equality-delete"] = {"op": "row-delta", "deletes": [delete_file("eq", "equality", part)]}
                 made["position-delete"] = {
                     "op": "row-delta",
-                    "deletes": [deletes("pos", position, part, of="f1")],
+                    "deletes": [delete_file("pos", position, part, of="f1")],
                     "referenced": ["f1"],
                 }
                 made["rewrite-older"] = {
                     "op": "rewrite",
-                    "files": [file("older", part)],
+                    "files": [data_file("older", part)],
                     "remove": ["f1"],
                     "data_sequence_number": 1,
                 }
@@ -59,7 +59,7 @@ def partitions() -> Iterator[Vector]:
                 made["delete-where"] = {"op": "delete-where", "filter": {"part": part}}
                 made["overwrite-serializable"] = {
                     "op": "overwrite",
-                    "files": [file("serial", part)],
+                    "files": [data_file("serial", part)],
                     "remove": ["f2"],
                     "isolation": "serializable",
                     "filter": {"part": part},
@@ -88,7 +88,7 @@ def partitions() -> Iterator[Vector]:
                         version,
                         race(made[first], made[second]),
                         planned_note(first, second),
-                        begins=begins,
+                        initial_changes=begins,
                         partitioned_by=by,
                     )
 
@@ -101,19 +101,24 @@ def specs() -> Iterator[Vector]:
     """Yield cases of tables whose partition spec has changed: files and deletes of each spec."""
     for version in (1, 2, 3):
         begins: list[Change] = [
-            {"op": "fast-append", "files": [file("f1"), file("f2")]},
+            {"op": "fast-append", "files": [data_file("f1"), data_file("f2")]},
             {"op": "spec", "remove": ["part"]},
-            {"op": "fast-append", "files": [file("f3", None, spec=1)]},
+            {"op": "fast-append", "files": [data_file("f3", None, spec=1)]},
         ]
         buckets = {"op": "spec", "transform": "bucket[4]", "source": "id", "name": "bucket"}
-        new = {"op": "fast-append", "files": [file("new", None, spec=1)]}
-        old = {"op": "fast-append", "files": [file("old")]}
-        both = {"op": "fast-append", "files": [file("old"), file("new", None, spec=1)]}
-        rewrite = {"op": "rewrite", "files": [file("compact")], "remove": ["f1"]}
-        across = {"op": "rewrite", "files": [file("across", None, 20, spec=1)], "remove": ["f1", "f3"]}
+        new = {"op": "fast-append", "files": [data_file("new", None, spec=1)]}
+        old = {"op": "fast-append", "files": [data_file("old")]}
+        both = {"op": "fast-append", "files": [data_file("old"), data_file("new", None, spec=1)]}
+        rewrite = {"op": "rewrite", "files": [data_file("compact")], "remove": ["f1"]}
+        across = {"op": "rewrite", "files": [data_file("across", None, 20, spec=1)], "remove": ["f1", "f3"]}
         logs: list[tuple[str, tuple[str, ...], list[Change], str]] = [
-            ("append-to-an-old-spec", ("MLS005",), turn("a", old), "a file of a spec that is not the default one"),
-            ("append-to-two-specs", ("MLS005",), turn("a", both), "one manifest for each partition spec"),
+            (
+                "append-to-an-old-spec",
+                ("MLS005",),
+                load_stage_commit("a", old),
+                "a file of a spec that is not the default one",
+            ),
+            ("append-to-two-specs", ("MLS005",), load_stage_commit("a", both), "one manifest for each partition spec"),
             (
                 "spec-then-append",
                 ("OCC006", "MLS005"),
@@ -141,9 +146,9 @@ def specs() -> Iterator[Vector]:
             ),
         ]
         if version > 1:
-            everywhere = {"op": "row-delta", "deletes": [deletes("eq", "equality", None, spec=1)]}
-            in_a = {"op": "row-delta", "deletes": [deletes("eq", "equality")]}
-            of_new = {"op": "rewrite", "files": [file("compact", None, spec=1)], "remove": ["f3"]}
+            everywhere = {"op": "row-delta", "deletes": [delete_file("eq", "equality", None, spec=1)]}
+            in_a = {"op": "row-delta", "deletes": [delete_file("eq", "equality")]}
+            of_new = {"op": "rewrite", "files": [data_file("compact", None, spec=1)], "remove": ["f3"]}
             logs += [
                 (
                     "global-delete-then-rewrite",
@@ -171,24 +176,24 @@ def specs() -> Iterator[Vector]:
                 ),
             ]
         for name, codes, log, note in logs:
-            yield case(f"specs-{name}", codes, version, log, note, begins=begins)
+            yield case(f"specs-{name}", codes, version, log, note, initial_changes=begins)
 
 
 def tags() -> Iterator[Vector]:
     """Yield cases of tags, which label one snapshot."""
     for version in (1, 2, 3):
         begins = [*base(version), {"op": "tag", "name": "label", "at": 1}]
-        to_tag = {"op": "fast-append", "files": [file("tagged")], "branch": "label"}
+        to_tag = {"op": "fast-append", "files": [data_file("tagged")], "branch": "label"}
         drop = {"op": "remove-ref", "name": "label"}
-        append = {"op": "append", "files": [file("new")]}
+        append = {"op": "append", "files": [data_file("new")]}
         for name, log, note in (
-            ("append-to-a-tag", turn("a", to_tag), "no snapshot is committed to a tag"),
+            ("append-to-a-tag", load_stage_commit("a", to_tag), "no snapshot is committed to a tag"),
             ("append-then-append-to-a-tag", race(append, to_tag), "no snapshot is committed to a tag"),
             ("append-beside-a-tag", race(append, drop), "removing a tag does not conflict with an append"),
             ("remove-a-tag-then-append", race(drop, append), "removing a tag does not conflict with an append"),
             ("expire-beside-a-tag", race(append, {"op": "expire"}), "the snapshot of a tag stays"),
         ):
-            yield case(f"tags-{name}", ("REF008", "REF002"), version, log, note, begins=begins)
+            yield case(f"tags-{name}", ("REF008", "REF002"), version, log, note, initial_changes=begins)
 
 
 BY_PART = Spec(0, ((2, 1000, "part", "identity", "string"),))
@@ -262,7 +267,8 @@ def lists_without_counts() -> Iterator[Vector]:
         if version < 3:
             pairs += [("upgrade", "append"), ("append", "upgrade"), ("upgrade", "delete")]
         logs = [
-            (name, RULES[name], turn("a", a[name]), f"{name} on a table whose lists have no counts") for name in alone
+            (name, RULES[name], load_stage_commit("a", a[name]), f"{name} on a table whose lists have no counts")
+            for name in alone
         ]
         logs += [
             (
@@ -275,7 +281,9 @@ def lists_without_counts() -> Iterator[Vector]:
         ]
         codes = COUNTS if version < 3 else (*COUNTS, "LIN009", "LIN015", "LIN028")
         for name, rule, log, note in logs:
-            yield case(f"without-counts-{name}", (rule, *codes), version, log, note, begins=begins, table=table)
+            yield case(
+                f"without-counts-{name}", (rule, *codes), version, log, note, initial_changes=begins, table=table
+            )
 
 
 COUNTS = ("MLS010", "MLS011", "MLS013", "MLS014")

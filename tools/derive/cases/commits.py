@@ -11,12 +11,12 @@ from tools.derive.cases.commit_kit import (
     Change,
     case,
     changes,
-    deletes,
-    file,
+    data_file,
+    delete_file,
+    load_stage_commit,
     planned_note,
     race,
     step,
-    turn,
 )
 from tools.derive.vector import Vector, VectorFile
 
@@ -103,7 +103,7 @@ def _make_logs(version: int, a: dict[str, Change], b: dict[str, Change], c: dict
             race(*(one["append"] for one in (a, b, c)), order=order),
             "the last has to try again twice, each time with a new manifest list",
         )
-    between = [turn("a", {"op": "append", "files": [file(f"a-{number}")]}) for number in range(3)]
+    between = [load_stage_commit("a", {"op": "append", "files": [data_file(f"a-{number}")]}) for number in range(3)]
     yield (
         "append-on-an-old-table",
         ("OCC006", "SEQ001"),
@@ -113,26 +113,29 @@ def _make_logs(version: int, a: dict[str, Change], b: dict[str, Change], c: dict
     yield (
         "one-after-the-other",
         ("OCC008",),
-        [*turn("a", a["delete"]), *turn("b", {"op": "delete", "remove": ["f2"]})],
+        [*load_stage_commit("a", a["delete"]), *load_stage_commit("b", {"op": "delete", "remove": ["f2"]})],
         "there is no conflict after the table is loaded again",
     )
     yield (
         "removed-file-added-again",
         ("OCC006", "MAN011"),
-        [*turn("a", a["overwrite"]), *turn("b", {"op": "append", "files": [file("f1")]})],
+        [
+            *load_stage_commit("a", a["overwrite"]),
+            *load_stage_commit("b", {"op": "append", "files": [data_file("f1")]}),
+        ],
         "an entry of a file that was deleted is not a file of the table",
     )
-    again = {"op": "rewrite", "files": [file("b-again")], "remove": ["f2"]}
+    again = {"op": "rewrite", "files": [data_file("b-again")], "remove": ["f2"]}
     yield (
         "rewrite-planned-anew",
         ("OCC007",),
-        [*race(a["delete"], b["rewrite"]), *turn("b", again)],
+        [*race(a["delete"], b["rewrite"]), *load_stage_commit("b", again)],
         "a plan on the new table works after the conflict",
     )
     yield (
         "schema-planned-anew",
         ("OCC009",),
-        [*race(a["schema"], b["schema"]), *turn("b", b["schema"])],
+        [*race(a["schema"], b["schema"]), *load_stage_commit("b", b["schema"])],
         "the second schema change works on the new schema",
     )
     yield (
@@ -170,21 +173,21 @@ def _logs_with_deletes(version: int, a: dict[str, Change], b: dict[str, Change],
         "rewrite-then-overwrite-of-another",
         ("OCC004",),
         race(
-            {"op": "rewrite", "files": [file("a-compact")], "remove": ["f1"]},
-            {"op": "overwrite", "files": [file("b-over")], "remove": ["f2"], **snapshot},
+            {"op": "rewrite", "files": [data_file("a-compact")], "remove": ["f1"]},
+            {"op": "overwrite", "files": [data_file("b-over")], "remove": ["f2"], **snapshot},
         ),
         "a rewrite removes no rows, so a file that it replaced does not conflict with an overwrite of another file",
     )
     yield (
         "position-delete-then-rewrite-of-another",
         ("OCC007",),
-        race(a["position-delete"], {"op": "rewrite", "files": [file("b-compact")], "remove": ["f2"]}),
+        race(a["position-delete"], {"op": "rewrite", "files": [data_file("b-compact")], "remove": ["f2"]}),
         "the deletes are of a file other than the rewritten one",
     )
     of_f2 = {
         "op": "row-delta",
-        "deletes": [deletes("b-pos", "vector" if version > 2 else "position", of="f2")],
-        "files": [file("b-updated", rows=1)],
+        "deletes": [delete_file("b-pos", "vector" if version > 2 else "position", of="f2")],
+        "files": [data_file("b-updated", rows=1)],
         "referenced": ["f2"],
     }
     yield (
@@ -199,8 +202,8 @@ def _kinds() -> Iterator[Vector]:
     """Yield cases of kinds of deletes that the format version does not have."""
     for version, kind in ((1, "position"), (1, "equality"), (1, "vector"), (2, "vector"), (3, "position")):
         code = "DEL002" if version == 3 else "DEL001"
-        change = {"op": "row-delta", "deletes": [deletes("a-new", kind, of=None if kind == "equality" else "f1")]}
-        log = turn("a", change)
+        change = {"op": "row-delta", "deletes": [delete_file("a-new", kind, of=None if kind == "equality" else "f1")]}
+        log = load_stage_commit("a", change)
         yield case(f"{kind}-deletes", (code,), version, log, f"tables of version {version} have no {kind} deletes")
 
 
@@ -209,13 +212,13 @@ def _lost() -> Iterator[Vector]:
     for version in (1, 2, 3):
         a, b = changes(version, "a"), changes(version, "b")
         for name in ("append", "delete", "rewrite", "schema", "properties", "expire"):
-            log = turn("a", a[name])
+            log = load_stage_commit("a", a[name])
             yield case(
                 f"lost-reply-{name}",
                 (RULES[name],),
                 version,
                 log,
-                lost=(2,),
+                lost_replies=(2,),
                 note="the answer to the swap is lost, and the commit is there once",
             )
         yield case(
@@ -223,7 +226,7 @@ def _lost() -> Iterator[Vector]:
             ("OCC006",),
             version,
             race(a["append"], b["append"]),
-            lost=(4,),
+            lost_replies=(4,),
             note="the answer to the first commit is lost, and the second comes after it",
         )
 

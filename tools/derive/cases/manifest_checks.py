@@ -39,16 +39,16 @@ def _file(**members: Any) -> JsonObject:
     return {"partition": {"p": "x"}, **members}
 
 
-def one(status: int = 1, *, file: JsonObject | None = None, **members: Any) -> JsonObject:
+def entry_in_x(status: int = 1, *, file: JsonObject | None = None, **members: Any) -> JsonObject:
     """Return an entry in the partition x."""
     return entry(1, status, file=_file(**(file or {})), **members)
 
 
-def made(version: int = 2, rows: list[JsonObject] | None = None, **more: Any) -> bytes:
+def manifest_with_all_columns(version: int = 2, rows: list[JsonObject] | None = None, **more: Any) -> bytes:
     """Return a manifest with all columns."""
     more.setdefault("columns", None)
     given = {"partition": PARTITION, "spec": SPEC, **more}
-    return manifest(version, [one(snapshot_id=SNAPSHOT)] if rows is None else rows, **given)
+    return manifest(version, [entry_in_x(snapshot_id=SNAPSHOT)] if rows is None else rows, **given)
 
 
 DELETES: JsonObject = {"content": "deletes"}
@@ -64,13 +64,18 @@ VECTOR = {
 
 def _sound() -> Iterator[tuple[str, int, bytes, str]]:
     for version in (1, 2, 3):
-        yield f"v{version}", version, made(version), f"all columns of v{version}"
-        yield f"v{version}-fewer-columns", version, made(version, columns=()), "optional columns are left out"
-    kept = [one(0, **NUMBERS), one(2, **{**NUMBERS, "snapshot_id": SNAPSHOT})]
-    yield "statuses", 2, made(2, kept), "existing and deleted entries with their numbers"
-    files = [one(file={"content": 1}), one(file={"content": 2, "equality_ids": [1]})]
-    yield "deletes", 2, made(2, files, **DELETES), "delete files"
-    yield "deletion-vector", 3, made(3, [one(file=VECTOR)], **DELETES), "a deletion vector"
+        yield f"v{version}", version, manifest_with_all_columns(version), f"all columns of v{version}"
+        yield (
+            f"v{version}-fewer-columns",
+            version,
+            manifest_with_all_columns(version, columns=()),
+            "optional columns are left out",
+        )
+    kept = [entry_in_x(0, **NUMBERS), entry_in_x(2, **{**NUMBERS, "snapshot_id": SNAPSHOT})]
+    yield "statuses", 2, manifest_with_all_columns(2, kept), "existing and deleted entries with their numbers"
+    files = [entry_in_x(file={"content": 1}), entry_in_x(file={"content": 2, "equality_ids": [1]})]
+    yield "deletes", 2, manifest_with_all_columns(2, files, **DELETES), "delete files"
+    yield "deletion-vector", 3, manifest_with_all_columns(3, [entry_in_x(file=VECTOR)], **DELETES), "a deletion vector"
     metrics = {
         "value_counts": counts({1: 10, 2: 10, 3: 10}),
         "null_value_counts": counts({1: 0, 2: 10, 3: 0}),
@@ -79,19 +84,29 @@ def _sound() -> Iterator[tuple[str, int, bytes, str]]:
         "upper_bounds": counts({1: struct.pack("<q", 1), 99: b"\x00"}),
         "split_offsets": [4, 500],
     }
-    yield "metrics", 2, made(2, [one(file=metrics)]), "metrics, also of a column that the schema does not have"
-    rows = [one(0, file={"first_row_id": 5}, **NUMBERS), one()]
-    yield "row-ids", 3, made(3, rows), "an existing file keeps its row ids, a new one has none"
+    yield (
+        "metrics",
+        2,
+        manifest_with_all_columns(2, [entry_in_x(file=metrics)]),
+        "metrics, also of a column that the schema does not have",
+    )
+    rows = [entry_in_x(0, file={"first_row_id": 5}, **NUMBERS), entry_in_x()]
+    yield "row-ids", 3, manifest_with_all_columns(3, rows), "an existing file keeps its row ids, a new one has none"
     yield (
         "v1-bare-header",
         1,
-        made(1, metadata={"schema-id": None, "partition-spec-id": None, "format-version": None}),
+        manifest_with_all_columns(1, metadata={"schema-id": None, "partition-spec-id": None, "format-version": None}),
         ("the keys that came with v2 are missing in v1"),
     )
-    yield "v1-old-columns", 1, made(1, change=_old_columns), "columns that v1 has and that nobody writes"
-    null = [one(file={"partition": {"p": None}})]
-    yield "null-partition", 2, made(2, null), "a partition value is null"
-    yield "nulls-first-and-last", 2, made(2, change=_turned), "null is last in every union"
+    yield (
+        "v1-old-columns",
+        1,
+        manifest_with_all_columns(1, change=_old_columns),
+        "columns that v1 has and that nobody writes",
+    )
+    null = [entry_in_x(file={"partition": {"p": None}})]
+    yield "null-partition", 2, manifest_with_all_columns(2, null), "a partition value is null"
+    yield "nulls-first-and-last", 2, manifest_with_all_columns(2, change=_turned), "null is last in every union"
 
 
 def _old_columns(schema: JsonObject) -> None:
@@ -122,7 +137,7 @@ def _headers() -> Iterator[Row]:
         ("content-unknown", "MAN010", {"content": "delete"}, "neither data nor deletes"),
     ]
     for name, code, metadata, note in rows:
-        yield f"header-{name}", 2, code, made(2, metadata=metadata), note
+        yield f"header-{name}", 2, code, manifest_with_all_columns(2, metadata=metadata), note
 
 
 def _schemas() -> Iterator[Row]:
@@ -149,8 +164,20 @@ def _schemas() -> Iterator[Row]:
         (4, "file-sequence-number", "MAN014"),
         (134, "content", "DFL001"),
     ):
-        yield f"{name}-column-missing", 2, code, made(2, change=without(field_id)), f"no column {name}"
-    yield "block-size-column-missing", 1, "DFL008", made(1, change=without(105)), "v1 writes block_size_in_bytes"
+        yield (
+            f"{name}-column-missing",
+            2,
+            code,
+            manifest_with_all_columns(2, change=without(field_id)),
+            f"no column {name}",
+        )
+    yield (
+        "block-size-column-missing",
+        1,
+        "DFL008",
+        manifest_with_all_columns(1, change=without(105)),
+        "v1 writes block_size_in_bytes",
+    )
     for field_id, name, code in (
         (0, "status", "MAN011"),
         (2, "data-file", "MAN015"),
@@ -165,33 +192,39 @@ def _schemas() -> Iterator[Row]:
                 f"{name}-optional",
                 2,
                 code,
-                made(2, change=retyped(field_id, optional)),
+                manifest_with_all_columns(2, change=retyped(field_id, optional)),
                 f"{name} is required and written as optional",
             )
 
     def ints(schema: JsonObject) -> None:
         column(schema, 109)["type"][1]["items"]["fields"][1]["type"] = "int"
 
-    yield "value-counts-of-ints", 2, "DFL012", made(2, change=ints), "the counts are longs"
+    yield "value-counts-of-ints", 2, "DFL012", manifest_with_all_columns(2, change=ints), "the counts are longs"
 
     def long_ids(schema: JsonObject) -> None:
         column(schema, 135)["type"][1]["items"] = "long"
 
-    yield "equality-ids-of-longs", 2, "DFL020", made(2, change=long_ids), "equality ids are ints"
+    yield "equality-ids-of-longs", 2, "DFL020", manifest_with_all_columns(2, change=long_ids), "equality ids are ints"
 
     note = "file_ordinal and sort_columns are of v1 alone"
-    yield "old-columns-in-v2", 2, "VER005", made(2, change=_old_columns), note
+    yield "old-columns-in-v2", 2, "VER005", manifest_with_all_columns(2, change=_old_columns), note
 
     def distinct(schema: JsonObject) -> None:
         data_file_fields(schema).append(field(111, "distinct_counts", optional(pairs(123, 124, "long"))))
 
-    yield "distinct-counts-in-v3", 3, "VER005", made(3, change=distinct), "v3 has no distinct_counts any more"
+    yield (
+        "distinct-counts-in-v3",
+        3,
+        "VER005",
+        manifest_with_all_columns(3, change=distinct),
+        "v3 has no distinct_counts any more",
+    )
 
     def no_element_id(schema: JsonObject) -> None:
         del column(schema, 135)["type"][1]["element-id"]
 
     note = "the elements of equality_ids have no id"
-    yield "equality-ids-without-element-id", 2, "AVR013", made(2, change=no_element_id), note
+    yield "equality-ids-without-element-id", 2, "AVR013", manifest_with_all_columns(2, change=no_element_id), note
 
     def no_logical(schema: JsonObject) -> None:
         del column(schema, 109)["type"][1]["logicalType"]
@@ -200,100 +233,133 @@ def _schemas() -> Iterator[Row]:
         "map-without-logical-type",
         2,
         "AVR004",
-        made(2, change=no_logical),
+        manifest_with_all_columns(2, change=no_logical),
         "the array of a map is not marked as a map",
     )
-    yield "record-count-int", 2, "DFL005", made(2, change=retyped(103, "int")), "record_count is a long"
+    yield (
+        "record-count-int",
+        2,
+        "DFL005",
+        manifest_with_all_columns(2, change=retyped(103, "int")),
+        "record_count is a long",
+    )
 
     def wrong_pair(schema: JsonObject) -> None:
         column(schema, 109)["type"][1]["items"]["fields"][0]["field-id"] = 9000
 
-    yield "map-key-id", 2, "DFL012", made(2, change=wrong_pair), "the key of value_counts has the id 119"
+    yield (
+        "map-key-id",
+        2,
+        "DFL012",
+        manifest_with_all_columns(2, change=wrong_pair),
+        "the key of value_counts has the id 119",
+    )
     other = {"type": "int"}
-    rows = [one(file={"partition": {"p": 7}})]
+    rows = [entry_in_x(file={"partition": {"p": 7}})]
     yield (
         "partition-type",
         2,
         "DFL004",
-        made(2, rows, partition=(field(1000, "p", optional(other)),)),
+        manifest_with_all_columns(2, rows, partition=(field(1000, "p", optional(other)),)),
         "an int for a string",
     )
     extra = (*PARTITION, field(1001, "q", optional("int")))
-    yield "partition-extra", 2, "DFL004", made(2, partition=extra), "a field that the spec does not have"
-    yield "partition-missing", 2, "DFL004", made(2, [entry(1)], partition=()), "the field of the spec is missing"
+    yield (
+        "partition-extra",
+        2,
+        "DFL004",
+        manifest_with_all_columns(2, partition=extra),
+        "a field that the spec does not have",
+    )
+    yield (
+        "partition-missing",
+        2,
+        "DFL004",
+        manifest_with_all_columns(2, [entry(1)], partition=()),
+        "the field of the spec is missing",
+    )
     yield (
         "partition-name",
         2,
         "DFL004",
-        made(2, [one(file={"partition": {"q": "x"}})], partition=(field(1000, "q", optional("string")),)),
+        manifest_with_all_columns(
+            2, [entry_in_x(file={"partition": {"q": "x"}})], partition=(field(1000, "q", optional("string")),)
+        ),
         "another name than in the spec",
     )
     yield (
         "partition-required",
         2,
         "DFL004",
-        made(2, partition=(field(1000, "p", "string"),)),
+        manifest_with_all_columns(2, partition=(field(1000, "p", "string"),)),
         "a partition field is required in the Avro schema",
     )
 
 
 def _entries() -> Iterator[Row]:
     def of(name: str, code: str, note: str, row: JsonObject, version: int = 2, **more: Any) -> Row:
-        return name, version, code, made(version, [row], **more), note
+        return name, version, code, manifest_with_all_columns(version, [row], **more), note
 
-    yield of("content-mixed", "MAN002", "a delete file in a manifest of data", one(file={"content": 1}))
-    yield of("content-mixed-data", "MAN002", "a data file in a manifest of deletes", one(), **DELETES)
+    yield of("content-mixed", "MAN002", "a delete file in a manifest of data", entry_in_x(file={"content": 1}))
+    yield of("content-mixed-data", "MAN002", "a data file in a manifest of deletes", entry_in_x(), **DELETES)
     for name, status in (("existing", 0), ("deleted", 2)):
         for gone in ("sequence_number", "file_sequence_number"):
-            row = one(status, **{**NUMBERS, gone: None})
+            row = entry_in_x(status, **{**NUMBERS, gone: None})
             yield of(f"{name}-without-{gone.replace('_', '-')}", "MAN022", f"{gone} is null", row)
     yield of(
-        "added-with-number", "SEQ005", "a new file has explicit numbers", one(sequence_number=7, file_sequence_number=7)
+        "added-with-number",
+        "SEQ005",
+        "a new file has explicit numbers",
+        entry_in_x(sequence_number=7, file_sequence_number=7),
     )
-    row = one(2, **{**NUMBERS, "snapshot_id": None})
+    row = entry_in_x(2, **{**NUMBERS, "snapshot_id": None})
     yield of("deleted-without-snapshot", "MAN017", "the id of the deleting snapshot is missing", row)
     null = manifest(
         1,
-        [one()],
+        [entry_in_x()],
         columns=None,
         partition=PARTITION,
         spec=SPEC,
         change=lambda schema: column(schema, 1).update(type=optional("long")),
     )
     yield "v1-snapshot-id-null", 1, "MAN012", null, "the snapshot id is required in v1"
-    yield of("added-with-row-id", "LIN018", "a new file has a row id", one(file={"first_row_id": 5}), 3)
-    row = one(file={"content": 1, "first_row_id": 5})
+    yield of("added-with-row-id", "LIN018", "a new file has a row id", entry_in_x(file={"first_row_id": 5}), 3)
+    row = entry_in_x(file={"content": 1, "first_row_id": 5})
     yield of("delete-file-with-row-id", "LIN021", "a delete file has a row id", row, 3, **DELETES)
-    yield of("path-without-scheme", "DFL002", "the path is not a full URI", one(file={"file_path": "data/1.parquet"}))
-    row = one(file={"file_format": "PUFFIN"})
+    yield of(
+        "path-without-scheme", "DFL002", "the path is not a full URI", entry_in_x(file={"file_path": "data/1.parquet"})
+    )
+    row = entry_in_x(file={"file_format": "PUFFIN"})
     yield of("data-in-puffin", "DFL003", "a data file in Puffin", row, 3)
     for name, code in (("record_count", "DFL005"), ("file_size_in_bytes", "DFL006")):
-        yield of(f"{name.replace('_', '-')}-negative", code, f"{name} is -1", one(file={name: -1}))
+        yield of(f"{name.replace('_', '-')}-negative", code, f"{name} is -1", entry_in_x(file={name: -1}))
     for name, code in (
         ("column_sizes", "DFL011"),
         ("value_counts", "DFL012"),
         ("null_value_counts", "DFL013"),
         ("nan_value_counts", "DFL014"),
     ):
-        yield of(f"{name.replace('_', '-')}-negative", code, "a count is -1", one(file={name: counts({1: -1})}))
-    row = one(file={"value_counts": counts({2: 3}), "null_value_counts": counts({2: 4})})
+        yield of(f"{name.replace('_', '-')}-negative", code, "a count is -1", entry_in_x(file={name: counts({1: -1})}))
+    row = entry_in_x(file={"value_counts": counts({2: 3}), "null_value_counts": counts({2: 4})})
     yield of("nulls-above-values", "DFL013", "4 nulls among 3 values", row)
-    yield of("offsets-descend", "DFL019", "the offsets do not ascend", one(file={"split_offsets": [500, 4]}))
-    yield of("offsets-twice", "DFL019", "an offset is listed twice", one(file={"split_offsets": [4, 4]}))
-    yield of("offsets-empty", "DFL019", "an empty list in place of null", one(file={"split_offsets": []}))
-    row = one(file={"content": 2})
+    yield of("offsets-descend", "DFL019", "the offsets do not ascend", entry_in_x(file={"split_offsets": [500, 4]}))
+    yield of("offsets-twice", "DFL019", "an offset is listed twice", entry_in_x(file={"split_offsets": [4, 4]}))
+    yield of("offsets-empty", "DFL019", "an empty list in place of null", entry_in_x(file={"split_offsets": []}))
+    row = entry_in_x(file={"content": 2})
     yield of("equality-without-ids", "DFL020", "an equality delete file without ids", row, **DELETES)
-    row = one(file={"content": 2, "equality_ids": []})
+    row = entry_in_x(file={"content": 2, "equality_ids": []})
     yield of("equality-empty-ids", "DFL020", "an equality delete file without ids", row, **DELETES)
-    yield of("data-with-equality-ids", "DFL020", "a data file with equality ids", one(file={"equality_ids": [1]}))
+    yield of(
+        "data-with-equality-ids", "DFL020", "a data file with equality ids", entry_in_x(file={"equality_ids": [1]})
+    )
     for name, code in (
         ("referenced_data_file", "DFL023"),
         ("content_offset", "DFL024"),
         ("content_size_in_bytes", "DFL025"),
     ):
-        row = one(file={**VECTOR, name: None})
+        row = entry_in_x(file={**VECTOR, name: None})
         yield of(f"vector-without-{name.replace('_', '-')}", code, f"{name} is null", row, 3, **DELETES)
-    row = one(file={"content": 1, "sort_order_id": 1})
+    row = entry_in_x(file={"content": 1, "sort_order_id": 1})
     yield of("position-deletes-sorted", "DFL028", "position deletes have no sort order", row, **DELETES)
     bounds: list[tuple[str, str, JsonObject, str]] = [
         ("lower-bound-length", "DFL016", {"lower_bounds": counts({1: b"\x01\x02\x03"})}, "3 bytes for a long"),
@@ -309,7 +375,7 @@ def _entries() -> Iterator[Row]:
         ("upper-bound-utf-8", "DFL017", {"upper_bounds": counts({2: b"\xff"})}, "a string is not UTF-8"),
     ]
     for name, code, file, note in bounds:
-        yield of(name, code, note, one(file=file))
+        yield of(name, code, note, entry_in_x(file=file))
 
 
 def manifests() -> Iterator[Vector]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tools.derive.cases.manifest_checks import NUMBERS, SPEC, made, one
+from tools.derive.cases.manifest_checks import NUMBERS, SPEC, entry_in_x, manifest_with_all_columns
 from tools.derive.cases.manifest_reads import LAYOUT
 from tools.derive.json_types import JsonObject
 from tools.derive.manifests import SCHEMA, SNAPSHOT, column, data_file, listed, listed_form, manifest_list
@@ -16,7 +16,11 @@ LISTED = listed(1, partition_spec_id=4, partitions=[{"contains_null": False, "lo
 
 def against_lists() -> Iterator[Vector]:
     """Yield cases of manifests with their entries in the list."""
-    rows = [one(), one(0, **{**NUMBERS, "sequence_number": 4}), one(2, **{**NUMBERS, "snapshot_id": SNAPSHOT})]
+    rows = [
+        entry_in_x(),
+        entry_in_x(0, **{**NUMBERS, "sequence_number": 4}),
+        entry_in_x(2, **{**NUMBERS, "snapshot_id": SNAPSHOT}),
+    ]
     for number, row in enumerate(rows):
         row["data_file"] = {
             **data_file(number + 1),
@@ -24,7 +28,7 @@ def against_lists() -> Iterator[Vector]:
             "file_path": f"s3://b/{number}.parquet",
             "record_count": 10 + number,
         }
-    data = made(2, rows)
+    data = manifest_with_all_columns(2, rows)
     right = {
         **LISTED,
         "manifest_length": len(data),
@@ -77,13 +81,13 @@ def against_lists() -> Iterator[Vector]:
         ("no-lower-bound", "MLS021", {"partitions": [{"contains_null": False, "upper_bound": b"x"}]}, "no lower bound"),
         ("no-upper-bound", "MLS022", {"partitions": [{"contains_null": False, "lower_bound": b"x"}]}, "no upper bound"),
     ]
-    explicit = made(2, [{**rows[0], "snapshot_id": SNAPSHOT}, *rows[1:]])
+    explicit = manifest_with_all_columns(2, [{**rows[0], "snapshot_id": SNAPSHOT}, *rows[1:]])
     for name, code, change, note in changes:
         yield vector(name, [code], note, change, explicit if name == "snapshot" else data)
-    other = made(2, rows, metadata={"partition-spec-id": "5"})
+    other = manifest_with_all_columns(2, rows, metadata={"partition-spec-id": "5"})
     yield vector("spec", ["MAN003"], "the header has another spec than the list", {}, other)
-    null = [one(file={"partition": {"p": None}})]
-    file = made(2, null)
+    null = [entry_in_x(file={"partition": {"p": None}})]
+    file = manifest_with_all_columns(2, null)
     plain = {
         "existing_files_count": 0,
         "deleted_files_count": 0,

@@ -33,7 +33,7 @@ V1 = ("manifest_path", "manifest_length", "partition_spec_id", "added_snapshot_i
 ZEROS = {"content": 0, "sequence_number": 0, "min_sequence_number": 0}
 
 
-def only(row: JsonObject, *names: str) -> JsonObject:
+def select_members(row: JsonObject, *names: str) -> JsonObject:
     """Return the named members of a row."""
     return {name: value for name, value in row.items() if name in names}
 
@@ -63,7 +63,7 @@ def _whole() -> Iterator[Vector]:
         "every column of v1; the numbers are 0 and the content data",
         1,
     )
-    bare = only(full, *V1)
+    bare = select_members(full, *V1)
     yield read(
         "v1-without-counts",
         "MLS010 MLS011 MLS012 MLS013 MLS014 MLS015",
@@ -73,7 +73,7 @@ def _whole() -> Iterator[Vector]:
         1,
         contradiction=("A18",),
     )
-    files = only(full, *V1, *COUNTS[:3])
+    files = select_members(full, *V1, *COUNTS[:3])
     yield read(
         "v1-files-counts",
         "MLS010 MLS011 MLS012",
@@ -316,7 +316,7 @@ def write(
     name: str,
     codes: str,
     version: int,
-    given: list[JsonObject],
+    manifests: list[JsonObject],
     expected: list[JsonObject] | None,
     note: str,
     **more: Any,
@@ -328,7 +328,7 @@ def write(
         "parent_snapshot_id": more.pop("parent", None),
         "sequence_number": more.pop("number", "0" if version == 1 else "7"),
         "first_row_id": more.pop("first_row_id", None),
-        "manifests": [_members(row) for row in given],
+        "manifests": [_members(row) for row in manifests],
     }
     outcome = INVALID if expected is None else ok(manifest_list(version, expected).hex().upper())
     return Vector(

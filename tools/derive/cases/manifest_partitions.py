@@ -15,7 +15,7 @@ from tools.derive.manifests import OTHER_SNAPSHOT, SCHEMA, SNAPSHOT, entry, entr
 from tools.derive.vector import INVALID, Vector, any_of, ok
 
 
-def of_type(type_: str, value: Any) -> Any:
+def to_avro(type_: str, value: Any) -> Any:
     """Convert a partition value to the form in which Avro stores it."""
     if value is None:
         return None
@@ -301,7 +301,7 @@ def _tuple_case(
 ) -> Vector:
     rows, forms = [], []
     for number, (value, says) in enumerate(zip(values, stored or values, strict=True)):
-        rows.append(entry(number, file={"partition": {partition["name"]: of_type(type_, value)}}))
+        rows.append(entry(number, file={"partition": {partition["name"]: to_avro(type_, value)}}))
         forms.append(entry_form(rows[-1], {} if says is None else {"1000": says}, **NUMBER))
     data = manifest(2, rows, partition=[partition], spec=spec, table=schema)
     version = 3 if type_.endswith("_ns") else 2
@@ -355,7 +355,7 @@ def _tuples() -> Iterator[Vector]:
     bare = [field(None, one, optional(types[one][1])) for one in ("id_bucket", "data", "c")]
     for name, (type_, one, other) in TWICE.items():
         table, two, columns = twice(type_)
-        alike = entry(1, file={"partition": {"p": of_type(type_, one), "q": of_type(type_, other)}})
+        alike = entry(1, file={"partition": {"p": to_avro(type_, one), "q": to_avro(type_, other)}})
         yield case(
             f"partition-two-{name}",
             "DFL004 AVR006 MAN001",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases.manifest_checks import SPEC, made, one
+from tools.derive.cases.manifest_checks import SPEC, entry_in_x, manifest_with_all_columns
 from tools.derive.cases.manifest_list_checks import LISTED
 from tools.derive.cases.manifest_reads import LAYOUT
 from tools.derive.manifests import SCHEMA, SNAPSHOT, counts, listed_form
@@ -29,13 +29,15 @@ ROWS = [
     (
         "int-of-33-bits",
         "DFL021",
-        made(2, [one(snapshot_id=SNAPSHOT, file={"sort_order_id": 1 << 31})]),
+        manifest_with_all_columns(2, [entry_in_x(snapshot_id=SNAPSHOT, file={"sort_order_id": 1 << 31})]),
         "2**31 is stored for an int",
     ),
     (
         "count-null",
         "DFL012",
-        made(2, [one(snapshot_id=SNAPSHOT, file={"value_counts": counts({1: None})})], change=_optional_counts),
+        manifest_with_all_columns(
+            2, [entry_in_x(snapshot_id=SNAPSHOT, file={"value_counts": counts({1: None})})], change=_optional_counts
+        ),
         "a count of a map is null",
     ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.derive.cases.manifest_checks import SPEC, made, one
+from tools.derive.cases.manifest_checks import SPEC, entry_in_x, manifest_with_all_columns
 from tools.derive.cases.manifest_reads import LAYOUT
 from tools.derive.json_types import JsonObject
 from tools.derive.manifests import SCHEMA
@@ -13,12 +13,18 @@ from tools.derive.vector import Vector, VectorFile, ok
 
 KEPT: JsonObject = {"snapshot_id": 3051729675574597004}
 ROWS = [
-    ("existing", 1, ("MAN012",), made(1, [one(0, **KEPT)]), "v1 has no sequence numbers that a kept entry could have"),
+    (
+        "existing",
+        1,
+        ("MAN012",),
+        manifest_with_all_columns(1, [entry_in_x(0, **KEPT)]),
+        "v1 has no sequence numbers that a kept entry could have",
+    ),
     (
         "deleted",
         1,
         ("MAN012",),
-        made(1, [one(2, **KEPT)]),
+        manifest_with_all_columns(1, [entry_in_x(2, **KEPT)]),
         "v1 has no sequence numbers that a deleted entry could have",
     ),
 ]

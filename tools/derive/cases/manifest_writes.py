@@ -11,9 +11,9 @@ from tools.derive.cases.manifest_partitions import (
     AWKWARD,
     TWICE,
     avro_type,
-    of_type,
     partition_codes,
     partitioned,
+    to_avro,
     twice,
 )
 from tools.derive.cases.manifest_reads import LAYOUT, METRICS
@@ -183,7 +183,7 @@ def _partitions() -> Iterator[Vector]:
     for type_, items in values:
         schema, spec = partitioned(type_)
         rows = [
-            entry(number, file={"partition": {"p": of_type(type_, value)}}, **NEW)
+            entry(number, file={"partition": {"p": to_avro(type_, value)}}, **NEW)
             for number, value in enumerate([*items, None])
         ]
         partitions = [*({"1000": value} for value in items), {}]
@@ -207,7 +207,7 @@ def _partitions() -> Iterator[Vector]:
             partition_codes(type_),
             3 if type_.endswith("_ns") else 2,
             [
-                entry(number, file={"partition": {"p": of_type(type_, value)}}, **NEW)
+                entry(number, file={"partition": {"p": to_avro(type_, value)}}, **NEW)
                 for number, value in enumerate(items)
             ],
             f"values of type {type_} at its limits, or that engines easily alter",
@@ -222,7 +222,7 @@ def _partitions() -> Iterator[Vector]:
             f"partition-two-{two}",
             "DFL004 AVR006 MAN001",
             2,
-            [entry(1, file={"partition": {"p": of_type(type_, one), "q": of_type(type_, other)}}, **NEW)],
+            [entry(1, file={"partition": {"p": to_avro(type_, one), "q": to_avro(type_, other)}}, **NEW)],
             f"two fields of type {type_}, whose Avro type has a name that is defined once",
             partitions=[{"1000": one, "1001": other}],
             schema=schema,

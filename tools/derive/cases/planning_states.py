@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tools.derive.cases.expression_forms import leaf
-from tools.derive.planning import ID, SECOND, UUID, PlanTable, Spec, either, entry, positions
+from tools.derive.planning import ID, SECOND, UUID, PlanTable, Spec, either, entry, position_deletes
 from tools.derive.vector import INVALID, Vector
 
 Case = tuple[PlanTable, tuple[Vector, ...]]
@@ -195,7 +195,7 @@ def _ids() -> Iterator[Case]:
     specs = [Spec(5, ((1, 1001, "id", "identity", "long"),)), Spec(2, ((2, 1000, "data", "identity", "string"),))]
     table = PlanTable("spec-ids", "specs with the ids 5 and 2, in this order", specs=specs)
     table.manifest(entry("five", [1], 2), spec=5).manifest(entry("x", ["x"], 2), entry("y", ["y"], 2), spec=2)
-    table.deletes(positions("p", ["x"], 3), spec=2).commit()
+    table.deletes(position_deletes("p", ["x"], 3), spec=2).commit()
     by_data, by_id = leaf("eq", "x", term="data"), leaf("eq", 2, term="id")
     note = "the id of a spec is not its place in the list"
     yield (

@@ -16,7 +16,7 @@ from typing import Any
 
 from tools.derive.cases.reading_filters import DELETE_PLANS, FILTERS, OPEN, POSITIONS, SELECTIONS
 from tools.derive.json_types import JsonObject
-from tools.derive.rows import matching
+from tools.derive.rows import filter_rows
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 TABLES = Path(__file__).resolve().parents[3] / "vectors" / "golden" / "tables"
@@ -337,7 +337,7 @@ def _filters() -> Iterator[Vector]:
         for table in (table for table in indexes() if fnmatch(table, pattern)):
             state = _state(table, "current")
             types = state["types"]
-            rows = _plain(matching(predicate, state["rows"], types), types)
+            rows = _plain(filter_rows(predicate, state["rows"], types), types)
             every = tuple(sorted({"SCN006", *codes}))
             args = _args(table, types, filter=predicate)
             note = f"{indexes()[table]['about']}: filter {name}"
@@ -411,7 +411,7 @@ def _plans() -> Iterator[Vector]:
             may_skip = (table, name) in OPEN
             planned = [
                 {"data_file": path, "delete_files": []}
-                | ({"optional": True} if may_skip or not matching(predicate, rows, types) else {})
+                | ({"optional": True} if may_skip or not filter_rows(predicate, rows, types) else {})
                 for path, rows in files.items()
             ]
             args = {"table": f"{PLACE}/{table}/{index['metadata']}", "filter": predicate}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.derive.metadata import DROP, edited, topic_files
+from tools.derive.metadata import DROP, apply_edits, topic_files
 from tools.derive.metadata_bases import BASES
 from tools.derive.vector import INVALID, Vector, VectorFile
 
@@ -28,7 +28,7 @@ ROWS = [
 
 def _vectors() -> Iterator[Vector]:
     for name, base, code, edits, note in ROWS:
-        args = {"metadata": edited(BASES[base], edits), "select": ["format-version", "location"]}
+        args = {"metadata": apply_edits(BASES[base], edits), "select": ["format-version", "location"]}
         yield Vector(f"metadata-missing-{name}", (code,), args, INVALID, ORIGIN, note, only=(int(name[1]),))
 
 

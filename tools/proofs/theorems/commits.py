@@ -129,7 +129,7 @@ def _shown(manifest: ManifestPayload) -> Any:
 
 
 @attrs.frozen
-class Committed:
+class CommitResult:
     """A commit that succeeded at its second attempt."""
 
     store: Store
@@ -143,7 +143,7 @@ class Committed:
     """The live entries of the branch before the commit."""
 
 
-def _committed(world: World, fixture: str, version: int, change: str) -> Committed:
+def _committed(world: World, fixture: str, version: int, change: str) -> CommitResult:
     """Commit a change: others commit before its first attempt, and before its second.
 
     The commits of others raise the table's numbers by any amount, on any branch; from the second attempt on, there is
@@ -181,7 +181,7 @@ def _committed(world: World, fixture: str, version: int, change: str) -> Committ
     before, snapshot = tables[-1].metadata, result.snapshot
     parent = None if snapshot.parent_snapshot_id is None else before.snapshot_by_id(snapshot.parent_snapshot_id)
     listed = store.files[snapshot.manifest_list]
-    return Committed(store, before, result.metadata, snapshot, listed, tuple(_live(store.files, parent)))
+    return CommitResult(store, before, result.metadata, snapshot, listed, tuple(_live(store.files, parent)))
 
 
 @theorem(

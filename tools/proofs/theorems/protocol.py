@@ -8,7 +8,7 @@ from typing import Any
 
 from tools.proofs.protocol_model import Model
 from tools.proofs.protocol_states import Assumption
-from tools.proofs.protocol_steps import RETRIES, explored, machine, subject
+from tools.proofs.protocol_steps import RETRIES, explore, machine, subject
 from tools.proofs.theorem import EXHAUSTIVE, INDUCTION, StepsFound, World, theorem
 
 TABLES = ("file-system", "metastore")
@@ -60,7 +60,7 @@ def repeated(world: World, table: str, change: str) -> None:
     """A writer that may retry once more takes no step that a writer with fewer retries does not take: so the steps that
     other theorems are about are all steps, however often a commit is retried.
     """
-    more = {*explored(subject(table, change), RETRIES + 1).steps} - {*machine(table, change).steps}
+    more = {*explore(subject(table, change), RETRIES + 1).steps} - {*machine(table, change).steps}
     world.claim(not more, f"one retry more leads to other steps: {sorted(map(str, more))}")
 
 

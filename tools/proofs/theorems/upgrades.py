@@ -200,9 +200,9 @@ def upgrades(world: World) -> None:
     upgraded_from(world, documents(REQUIRED_BY_V2, OPTIONAL_IN_V2), (V3,))
 
 
-def upgraded_from(world: World, given: Iterator[dict[str, Any]], versions: tuple[FormatVersion, ...]) -> None:
+def upgraded_from(world: World, documents: Iterator[dict[str, Any]], versions: tuple[FormatVersion, ...]) -> None:
     """Claim that documents of one version keep their meaning in newer versions."""
-    for document in given:
+    for document in documents:
         shown = f"v{document['format-version']} with {sorted(document)}"
         before = read_metadata(document)
         world.claim(meaning(before) == stated(document), f"{shown} does not mean what the text says")
