@@ -37,7 +37,7 @@ from tools.docs import (
     support,
     vector_pages,
 )
-from tools.docs.results import TestedEngine, VectorResults
+from tools.docs.results import EngineResult, VectorResults
 from tools.docs.support import CRASHED, READS, REFUSED, RIGHT, UNSUPPORTED, WRITES, WRONG, Feature, Support
 
 FINDING = "duckdb-loses-rows-uuids-bucket-identity-partitions"
@@ -244,7 +244,7 @@ def test_support_is_counted_from_golden_tables_and_the_matrix(monkeypatch: pytes
         Cell("duckdb", "duckdb", "a", TableOutcome.REJECTED),
         Cell("duckdb", "duckdb", "b", TableOutcome.CRASHED),
     ]
-    one = TestedEngine("duckdb", "duckdb", "1.5.5", "c++", "2026-01-01", "0")
+    one = EngineResult("duckdb", "duckdb", "1.5.5", "c++", "2026-01-01", "0")
     monkeypatch.setattr(support, "vector_results", lambda: VectorResults((one,), dict.fromkeys(ids, "w")))
     monkeypatch.setattr(support, "published_matrix", lambda: matrix)
     for cached in (support.support, support._golden_reads):

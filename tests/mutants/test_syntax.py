@@ -86,6 +86,6 @@ def test_the_command_names_what_does_not_fit(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lost = Mutant("lost", "spec_ref/hashing.py", "nothing_of_this_name", "0", "nothing")
-    monkeypatch.setattr(command, "everything", lambda: [lost])
+    monkeypatch.setattr(command, "all_mutants", lambda: [lost])
     assert command.main(["check"]) == 1
     assert "lost: in spec_ref/hashing.py, 0 parts" in capsys.readouterr().err

@@ -124,7 +124,7 @@ def _new(folder: Path) -> Path:
 
 def test_a_path_that_comes_to_something_else_is_no_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = {"tables": [{"entries": 499, "counts": {"error": 0}}]}
-    monkeypatch.setattr(paths, "measured", lambda _: (1.0, 1.0, 1, 1, answer))
+    monkeypatch.setattr(paths, "run_measured", lambda _: (1.0, 1.0, 1, 1, answer))
     (validating,) = (path for path in PATHS if path.name == "validating manifests")
     made = MeasuredTables(tmp_path)
     with pytest.raises(BenchError, match="validating manifests, 500"):

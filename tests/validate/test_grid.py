@@ -47,7 +47,7 @@ def test_every_cell_is_found_or_explained_and_every_explanation_is_needed() -> N
 def test_every_cell_that_no_table_has_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unexplained_cells(stored_outcomes()) == []
     useless = MissingCells(re.compile("a / b / null"), "a reason")
-    monkeypatch.setattr(run, "not_made", lambda: (useless,))
+    monkeypatch.setattr(run, "missing_cells", lambda: (useless,))
     found = unexplained_cells(stored_outcomes())
     assert "manifest header / schema / null: no table has it, and nothing says why" in found
     assert found[-1] == "explained.toml: no cell needs a / b / null"

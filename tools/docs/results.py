@@ -58,7 +58,7 @@ _OUTCOMES = {letter: outcome for outcome, letter in _LETTERS.items()}
 
 
 @frozen
-class TestedEngine:
+class EngineResult:
     """One engine at one version that took part in a run."""
 
     name: str
@@ -80,7 +80,7 @@ class TestedEngine:
 class VectorResults:
     """The result of each vector with each engine."""
 
-    engines: tuple[TestedEngine, ...]
+    engines: tuple[EngineResult, ...]
     letters: Mapping[str, str]
     """By the id of the vector, a letter for each engine in ``asked``."""
 
@@ -116,7 +116,7 @@ def summarise_runs(runs: Iterable[Run], published: VectorResults) -> list[Json]:
                 continue
             if one.name in asked and asked[one.name].version != one.version:
                 letters[one.name] = {}
-            asked[one.name] = TestedEngine(
+            asked[one.name] = EngineResult(
                 one.name, one.implementation, one.version, one.language, run.header["started"], run.header["tool"]
             )
             letters.setdefault(one.name, {}).update(
@@ -195,7 +195,7 @@ def read_vectors() -> VectorResults:
     if not file.exists():
         return VectorResults((), {})
     header, *rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-    return VectorResults(tuple(TestedEngine(**one) for one in header["adapters"]), dict(rows))
+    return VectorResults(tuple(EngineResult(**one) for one in header["adapters"]), dict(rows))
 
 
 def read_matrix() -> Matrix | None:

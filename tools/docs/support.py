@@ -19,7 +19,7 @@ from conformance.operations.protocol import Ok
 from conformance.vectors import Vector
 from tools.docs.engines import OURS
 from tools.docs.findings import all_vectors, deviations, tables
-from tools.docs.results import CHOSE, PASSED, TestedEngine, published_matrix, vector_results
+from tools.docs.results import CHOSE, PASSED, EngineResult, published_matrix, vector_results
 
 FEATURES = Path(__file__).with_name("features.toml")
 READS, WRITES = "reads", "writes"
@@ -162,14 +162,14 @@ def features() -> tuple[Feature, ...]:
 
 
 @cache
-def engines() -> tuple[TestedEngine, ...]:
+def engines() -> tuple[EngineResult, ...]:
     """Return the engines with results of reading or writing tables, those of this project last."""
     shown = [one for one in vector_results().engines if any(not _is_empty(one, feature) for feature in features())]
     titles = {one.name: title(one) for one in shown}
     return tuple(sorted(shown, key=lambda one: (one.engine in OURS, titles[one.name].lower(), one.version)))
 
 
-def _is_empty(engine: TestedEngine, feature: Feature) -> bool:
+def _is_empty(engine: EngineResult, feature: Feature) -> bool:
     found = [support(engine.name, feature, side) for side in (READS, WRITES)]
     return all(set(one.counts) <= {UNSUPPORTED} for one in found)
 
@@ -179,7 +179,7 @@ def _titles() -> dict[str, str]:
     return {one.name: one.title for one in engine_folders()}
 
 
-def title(engine: TestedEngine) -> str:
+def title(engine: EngineResult) -> str:
     """Return the title of an engine."""
     named = _titles().get(engine.name) or _titles().get(engine.engine) or engine.engine
     return f"T{named[1:]}" if named.startswith("this ") else named
@@ -261,7 +261,7 @@ def _causes_by_vector() -> dict[tuple[str, str], list[tuple[tuple[str, ...], Cau
     return dict(found)
 
 
-def tested_engine(name: str) -> TestedEngine:
+def tested_engine(name: str) -> EngineResult:
     """Return the run of the engine with a name."""
     return next(one for one in vector_results().engines if one.name == name)
 
