@@ -407,7 +407,7 @@ def test_adapters_of_one_implementation_share_its_deviations_as_far_as_they_reac
     adapter: str, unmet: list[str], tmp_path: Path, mini_vectors: Path
 ) -> None:
     started = StartAnswer("iceberg-java", "1.0", frozenset())
-    of = expected(tmp_path, SHARED, mini_vectors).of(adapter, started)
+    of = expected(tmp_path, SHARED, mini_vectors).for_adapter(adapter, started)
     by_id = {vector.id: vector for vector in vectors.load(mini_vectors)}
     outcomes = {"mini-1": Outcome.PASSED, "mini-4": Outcome.FAILED, "mini-9": Outcome.UNSUPPORTED}
     statuses = {id_: of.status(by_id[id_], Verdict(outcome, {})) for id_, outcome in outcomes.items()}

@@ -132,7 +132,7 @@ def test_many_tasks_are_sent_in_parts(results: dict[str, Any]) -> None:
     name = "equality-deletes-scopes"
     types, rows = current(name)
     found, partitions = results["divided"]
-    assert table_rows({"types": types}, {"rows": rows}, {"rows": found}) == ()
+    assert compare_rows({"types": types}, {"rows": rows}, {"rows": found}) == ()
     assert partitions == 2
     _, tasks = plan_reading(load_table(f"{PLACE}/{name}"))
     assert results["divided_parts"] >= len(list(tasks)) > 1

@@ -383,7 +383,7 @@ def one_of_the_removed_files(patch: Any) -> None:
 
     def partial_removal(change: Any, current: Any) -> Any:
         made = original(change, current)
-        return attrs.evolve(made, data_file=frozenset(sorted(made.data_file)[:1]))
+        return attrs.evolve(made, data=frozenset(sorted(made.data)[:1]))
 
     patch.setattr(file_removal, "resolve_removal", partial_removal)
 

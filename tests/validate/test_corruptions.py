@@ -52,7 +52,7 @@ def test_a_corruption_is_found(one: corruptions.Corruption, tmp_path: Path) -> N
     errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
     if one.severity == "error":
         assert one.code in errors
-        assert errors <= {one.code, *one.draws_feature}
+        assert errors <= {one.code, *one.also}
     else:
         found = {(finding.requirement, finding.severity.value) for finding in report.findings}
         assert (one.code, one.severity) in found
