@@ -29,12 +29,12 @@ from conformance.table_io import local, tables
 from conformance.table_io.encryption import KeyService, load_key_file
 from conformance.table_io.filter_text import parse_filter
 from conformance.table_io.tables import Table
-from conformance.table_io.trust import Trust
-from conformance.validator.catalogs import from_catalog
+from conformance.table_io.trust import LocalFilePolicy
+from conformance.validator.catalogs import resolve_location
 from conformance.validator.context import Level
 from conformance.validator.finding_filter import finding_filter
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection
 from conformance.validator.run import validate as validate_table
 from conformance.vectors import Selection
 from conformance.version import tool_version
@@ -71,15 +71,15 @@ def load_table(location: Location, *, keys: Location | KeyService | None = None)
 
     Args:
         location: the location of the table.
-        keys: what unwraps the keys of an encrypted table: a function of the wrapped key and the id of the key that
-            wraps it, or a file with the keys of tests (`conformance.table_io.encryption.load_key_file`).
+        keys: how to unwrap the keys of an encrypted table: a function of the wrapped key and the id of the key that
+            wraps it, or a file of master keys, as for tests (`conformance.table_io.encryption.load_key_file`).
 
     Returns:
         The table.
 
     Raises:
         SpecError: the metadata is not valid.
-        UsageError: the file of keys cannot be read.
+        UsageError: the key file cannot be read.
         NotExamined: there is no table at the location, or it cannot be read.
     """
     place = _place(location)
@@ -150,7 +150,7 @@ def plan(
     """
     found = _table(table)
     with _reading(found.metadata_location):
-        return list(local.plan_reading(found, **_chosen(found, filter, snapshot_id, ref, as_of, case_sensitive))[1])
+        return list(local.plan_read(found, **_chosen(found, filter, snapshot_id, ref, as_of, case_sensitive))[1])
 
 
 def validate(
@@ -172,12 +172,12 @@ def validate(
         select: only these checks (by id) or requirements (by code, or the start of codes).
         ignore: leave out these checks or requirements.
         workers: how many processes open files. With 1, this process opens them, and a damaged file may crash it.
-        keys: what unwraps the keys of an encrypted table, as for `load_table`; without it, what is encrypted is not
-            read, and findings of the severity ``info`` name it.
+        keys: how to unwrap the keys of an encrypted table, as for `load_table`; without it, encrypted files are not
+            read, and findings of the severity ``info`` name them.
 
     Returns:
-        The findings, most severe first. Violations that engines in wide use write and readers accept have the severity
-        ``tolerated``.
+        The findings, most severe first. A violation that widely used engines write and that readers accept has the
+        severity ``tolerated``.
 
     Raises:
         NotExamined: there is no table, its metadata cannot be read, or the check could not be finished.
@@ -185,7 +185,7 @@ def validate(
     """
     place = _place(location)
     accepted = finding_filter(tuple(select), tuple(ignore), "error", None)
-    backend = Local(workers, isolated=workers > 1)
+    backend = LocalBackend(workers, isolated=workers > 1)
     try:
         with _reading(place):
             report = validate_table(place, Level(level), backend, _snapshots(snapshots), key_service=_key_service(keys))
@@ -260,7 +260,7 @@ def _key_service(keys: Location | KeyService | None) -> KeyService | None:
 
 
 def _place(location: Location) -> str:
-    return from_catalog(os.fspath(location))
+    return resolve_location(os.fspath(location))
 
 
 def _table(table: Location | Table) -> Table:
@@ -269,7 +269,7 @@ def _table(table: Location | Table) -> Table:
 
 @contextmanager
 def _reading(location: str) -> Iterator[None]:
-    with Trust().reading(location):
+    with LocalFilePolicy().reading(location):
         yield
 
 
@@ -293,10 +293,10 @@ def _chosen(
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _snapshots(chosen: int | str) -> Snapshots:
+def _snapshots(chosen: int | str) -> SnapshotSelection:
     if isinstance(chosen, int):
-        return Snapshots("one", chosen, str(chosen))
-    return Snapshots(chosen) if chosen in ("current", "refs", "all") else Snapshots("ref", ref=chosen)
+        return SnapshotSelection("one", chosen, str(chosen))
+    return SnapshotSelection(chosen) if chosen in ("current", "refs", "all") else SnapshotSelection("ref", ref=chosen)
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from cyclopts import App
 from conformance.cli import COMMANDS, make_app
 from conformance.reports.validation import finding_json
 from conformance.validator.context import Level
-from conformance.validator.run import Snapshots
+from conformance.validator.run import SnapshotSelection
 from conformance.vectors import load, shipped
 from conformance.vectors.golden_tables import materialize
 from tools.entry_point import run_main
@@ -142,7 +142,7 @@ def findings(chosen: random.Random, number: int, folder: Path) -> Iterator[tuple
         (folder / one.id).mkdir()
         bench = Workbench(one.table, folder / one.id)
         one.mutate(bench)
-        for finding in bench.validate(Level(one.level), Snapshots(one.snapshots)).findings:
+        for finding in bench.validate(Level(one.level), SnapshotSelection(one.snapshots)).findings:
             if finding.check in seen or number == 0:
                 continue
             seen.add(finding.check)

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from conformance.engine_setup.folders import EngineFolder, engine_folders
 from conformance.validator.finding import with_severity
 from conformance.validator.tolerated import tolerate
-from conformance.validator.writers import FILE, fingerprint_files, manifest_marks, program
+from conformance.validator.writers import FILE, fingerprint_files, manifest_marks, program_name
 from spec_ref.checks.findings import Finding
 from spec_ref.core.json_types import JsonObject
 from spec_ref.core.versions import FormatVersion
@@ -250,7 +250,7 @@ def marks(all_facts: dict[str, dict[str, JsonObject]], names: dict[str, str]) ->
                     _add(found.setdefault(COMMITTED_BY.get(name, name), []), _entry(kind, form["marks"]))
         for table in tables.values():
             for form in table["data-files"]:
-                made_by = program(form["created_by"])
+                made_by = program_name(form["created_by"])
                 writer_name = LIBRARIES.get(made_by, name)
                 _add(found[name], _entry("data-file", {"created_by": made_by, "writer": writer_name}))
     return found

@@ -48,7 +48,7 @@ COMMANDS = {
     "doctor": ("doctor:doctor", "Diagnose this installation."),
     "completion": ("completion:completion", "Print the completion script for a shell."),
 }
-"""The commands: the place of each function, and its line of help, which is shown without importing the function."""
+"""The commands: the module and the function of each, and its line of help, which is shown without importing them."""
 
 EXAMPLES = {
     "run": ("run --adapter pyiceberg --suite transforms", 'run --adapter "./my-adapter" --expect known.toml'),
@@ -99,11 +99,11 @@ def _worth_showing(default: object) -> str | None:
     return None if default in ((), "", False, None) else f"{default:g}" if isinstance(default, float) else str(default)
 
 
-def make_app(described: Collection[str] = ()) -> App:
+def make_app(full_help: Collection[str] = ()) -> App:
     """Make the command line with all its commands.
 
     Args:
-        described: the commands whose help is their whole docstring; that of others is one line.
+        full_help: the commands whose help is their whole docstring; the help of the others is one line.
     """
     app = App(
         name="iceberg-conformance",
@@ -117,7 +117,7 @@ def make_app(described: Collection[str] = ()) -> App:
     )
     for name, (place, help_) in COMMANDS.items():
         epilogue = {} if place.endswith(":app") else {"help_epilogue": _examples(name)}
-        about = None if name in described and epilogue else help_
+        about = None if name in full_help and epilogue else help_
         app.command(f"conformance.cli.{place}", name=name, help=about, **epilogue)
     return app
 
@@ -135,11 +135,11 @@ def _examples(name: str) -> str:
     return "\n".join(["Examples:", *(f"  iceberg-conformance {example}" for example in EXAMPLES[name])])
 
 
-def _configured(given: Sequence[str]) -> App:
+def _configured(arguments: Sequence[str]) -> App:
     """Make the command line with the defaults of the configuration, which `doctor` and help do not need."""
-    app = make_app(given[:1])
-    if given and given[0] in COMMANDS and given[0] != "doctor":
-        configuration.apply(app, given[0])
+    app = make_app(arguments[:1])
+    if arguments and arguments[0] in COMMANDS and arguments[0] != "doctor":
+        configuration.apply(app, arguments[0])
     return app
 
 

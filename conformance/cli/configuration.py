@@ -23,7 +23,7 @@ from cyclopts import App
 from cyclopts.config import Dict
 
 from conformance.cli import deprecations
-from conformance.core.failures import UsageError, suggestion
+from conformance.core.failures import UsageError, suggest_names
 
 OWN_FILE = "iceberg-conformance.toml"
 SHARED_FILE = "pyproject.toml"
@@ -40,7 +40,7 @@ def find(directory: Path | None = None) -> tuple[Path, dict[str, Any]] | None:
         directory: where to start; the current directory by default.
 
     Returns:
-        The file, and its tables by the names of commands; None if there is none.
+        The file, and its tables by the names of commands; None if there is no file.
 
     Raises:
         UsageError: the file is not TOML, cannot be read, or does not hold tables of options.
@@ -88,8 +88,8 @@ def apply(app: App, command: str) -> None:
         command: the command that runs.
 
     Raises:
-        UsageError: as `find`; or the file has a table whose name is not a command, or the table of the command that
-            runs has a name that is not an option.
+        UsageError: as `find`; or the name of a table is not a command, or a name in the table of this command is not
+            an option.
     """
     found = find()
     if found is None:
@@ -124,7 +124,7 @@ def _command(path: Path, name: str, app: App) -> App:
     commands = sorted(_subcommands(app))
     last = name.rpartition(".")[2]
     if last not in commands:
-        hint = suggestion(last, commands) or ";"
+        hint = suggest_names(last, commands) or ";"
         raise UsageError(f"{path}: [{name}] is not a command{hint} the commands are {', '.join(commands)}")
     return app[last]
 
@@ -141,7 +141,7 @@ def _check_options(path: Path, name: str, table: dict[str, Any], command: App) -
     options = sorted(name.removeprefix("--") for name in named if name.startswith("--"))
     for key in table:
         if key not in options:
-            hint = suggestion(key, options) or ";"
+            hint = suggest_names(key, options) or ";"
             raise UsageError(
                 f"{path}: {name}.{key}: not an option of {name}{hint} the options are {', '.join(options)}"
             )

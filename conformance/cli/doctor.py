@@ -48,14 +48,14 @@ LIBRARIES = (
 class InstallationCheck:
     """The result of one check of the installation."""
 
-    what: str
-    fine: bool
+    subject: str
+    is_ok: bool
     found: str
-    do: str = ""
-    """How to fix it, if it is not fine."""
+    advice: str = ""
+    """How to fix the problem, if there is one."""
 
-    needed: bool = True
-    """Whether the tool needs it; engines are not needed."""
+    is_required: bool = True
+    """Whether the tool needs the subject; engines are not required."""
 
 
 def doctor(*, format: Literal["text", "json"] = "text") -> int:
@@ -70,21 +70,22 @@ def doctor(*, format: Literal["text", "json"] = "text") -> int:
     if format == "json":
         sys.stdout.write(json.dumps([_json(finding) for finding in findings], indent=2) + "\n")
     else:
-        width = max(len(finding.what) for finding in findings)
+        width = max(len(finding.subject) for finding in findings)
         for finding in findings:
-            mark = "ok  " if finding.fine else "FAIL" if finding.needed else "-   "
-            print(f"{mark}  {finding.what.ljust(width)}  {finding.found}{f'; {finding.do}' if finding.do else ''}")
-    broken = any(finding.needed and not finding.fine for finding in findings)
+            mark = "ok  " if finding.is_ok else "FAIL" if finding.is_required else "-   "
+            advice = f"; {finding.advice}" if finding.advice else ""
+            print(f"{mark}  {finding.subject.ljust(width)}  {finding.found}{advice}")
+    broken = any(finding.is_required and not finding.is_ok for finding in findings)
     return ExitStatus.NOT_EXAMINED if broken else ExitStatus.CONFORMANT
 
 
 def _json(finding: InstallationCheck) -> dict[str, Any]:
     return {
-        "what": finding.what,
-        "fine": finding.fine,
-        "needed": finding.needed,
+        "what": finding.subject,
+        "fine": finding.is_ok,
+        "needed": finding.is_required,
         "found": finding.found,
-        **({"do": finding.do} if finding.do else {}),
+        **({"do": finding.advice} if finding.advice else {}),
     }
 
 
@@ -100,36 +101,35 @@ def _configuration() -> InstallationCheck:
         if found is not None:
             configuration.check(*found, make_app())
     except ToolError as error:
-        return InstallationCheck(
-            "configuration", fine=False, found=str(error), do="options by their long names, in a table of their command"
-        )
+        advice = "options by their long names, in a table of their command"
+        return InstallationCheck("configuration", is_ok=False, found=str(error), advice=advice)
     if found is None:
-        return InstallationCheck("configuration", fine=True, found="no file")
+        return InstallationCheck("configuration", is_ok=True, found="no file")
     path, tables = found
     options = ", ".join(f"{command}.{option}" for command, table in tables.items() for option in table)
-    return InstallationCheck("configuration", fine=True, found=f"{path}: {options or 'no options'}")
+    return InstallationCheck("configuration", is_ok=True, found=f"{path}: {options or 'no options'}")
 
 
 def _library(name: str) -> InstallationCheck:
     try:
-        return InstallationCheck(name, fine=True, found=version(name))
+        return InstallationCheck(name, is_ok=True, found=version(name))
     except PackageNotFoundError:
-        return InstallationCheck(name, fine=False, found="missing", do="install iceberg-conformance again")
+        return InstallationCheck(name, is_ok=False, found="missing", advice="install iceberg-conformance again")
 
 
 def _vectors() -> InstallationCheck:
     folder = vectors.shipped()
     try:
-        return InstallationCheck("vectors", fine=True, found=f"{len(vectors.load(folder))} in {folder}")
+        return InstallationCheck("vectors", is_ok=True, found=f"{len(vectors.load(folder))} in {folder}")
     except ToolError as error:
-        return InstallationCheck("vectors", fine=False, found=str(error), do="install iceberg-conformance again")
+        return InstallationCheck("vectors", is_ok=False, found=str(error), advice="install iceberg-conformance again")
 
 
 def _reference() -> InstallationCheck:
     answer = serve.perform(reference.operations(), "hash", {"type": "int", "value": 34})
     fine = answer == {"ok": 2017239379}  # the first example of Appendix B
     return InstallationCheck(
-        "reference", fine=fine, found="hashes 34 as the spec does" if fine else f"returns {answer}"
+        "reference", is_ok=fine, found="hashes 34 as the spec does" if fine else f"returns {answer}"
     )
 
 
@@ -143,7 +143,7 @@ def _engines() -> list[InstallationCheck]:
             if java
             else f"no runtime that the engines support (JAVA_HOME is {os.environ.get('JAVA_HOME')!r})",
             "" if java else "installing an engine that needs one installs it too",
-            needed=False,
+            is_required=False,
         )
     ]
     for toolchain in built.TOOLCHAINS.values():
@@ -153,11 +153,11 @@ def _engines() -> list[InstallationCheck]:
                 toolchain.program,
                 lack is None,
                 lack or "found; builds the engines that are built from source",
-                needed=False,
+                is_required=False,
             )
         )
     for engine in engine_setup.list_engines():
         fine = engine.installed
         text = f"{engine.version} in {engine.path}" if fine else str(engine.reason)
-        found.append(InstallationCheck(engine.label, fine, text, needed=False))
+        found.append(InstallationCheck(engine.label, fine, text, is_required=False))
     return found

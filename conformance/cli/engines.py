@@ -7,7 +7,7 @@ import sys
 from typing import Literal
 
 from conformance.cli import command_group
-from conformance.core.failures import ExitStatus, UsageError, suggestion
+from conformance.core.failures import ExitStatus, UsageError, suggest_names
 from conformance.core.lazy_imports import lazy_imports
 
 with lazy_imports():
@@ -49,7 +49,7 @@ def install_(*names: str, all: bool = False, large: bool = False, format: Litera
     labels = [*(engine.label for engine in known), *servers]
     for name in names:
         if name not in labels:
-            hint = suggestion(name, labels) or "."
+            hint = suggest_names(name, labels) or "."
             raise UsageError(f"unknown engine {name!r}{hint} The engines and servers are {', '.join(labels)}")
     if not names and not all and not large:
         raise UsageError("name an engine, or give --all or --large")

@@ -13,7 +13,7 @@ import attrs
 from cyclopts import Parameter
 
 from conformance import vectors
-from conformance.core.failures import ExitStatus, UsageError, suggestion
+from conformance.core.failures import ExitStatus, UsageError, suggest_names
 from conformance.core.spec_links import section_link
 from conformance.rules import find_checks, registry, retired_check_ids
 from conformance.runner import expectations
@@ -66,8 +66,8 @@ def explain(
     if check is None and (vector := _vector(code, vectors_)) is not None:
         return _show_vector(vector, format)
     rule = find_requirement(code) if check is None else register()[check.requirement]
-    proofs = vectors.load(vectors_ or vectors.shipped(), rule.code)
-    broken = deviations(rule, proofs) if vectors_ is None else []
+    rule_vectors = vectors.load(vectors_ or vectors.shipped(), rule.code)
+    broken = find_deviations(rule, rule_vectors) if vectors_ is None else []
     readings = [one for one in contradictions().values() if rule.code in one.requirements]
     fix = how_to_fix(rule) if check is None else advice(check.requirement, check.aspect)
     if format == "json":
@@ -84,7 +84,7 @@ def explain(
             "contradictions": [one.id for one in readings],
             "checks": [one.id for one in find_checks(rule)],
             **({} if check is None else {"check": check_json(check)}),
-            "vectors": [vector.id for vector in proofs],
+            "vectors": [vector.id for vector in rule_vectors],
             "no_proof": rule.unproven,
             "how_to_fix": fix and fix.text,
             "advice": fix and fix.as_json(),
@@ -94,7 +94,7 @@ def explain(
     if check is not None:
         for line in _check_lines(check):
             print(line)
-    for line in _lines(rule, proofs, broken, readings, fix):
+    for line in _lines(rule, rule_vectors, broken, readings, fix):
         print(line)
     return ExitStatus.CONFORMANT
 
@@ -180,7 +180,7 @@ def check_json(check: Check) -> dict[str, Any]:
 
 def _lines(
     rule: Requirement,
-    proofs: Sequence[Vector],
+    rule_vectors: Sequence[Vector],
     broken: list[tuple[Deviation, list[str]]],
     readings: list[Contradiction],
     fix: Advice | None,
@@ -217,11 +217,11 @@ def _lines(
     yield from _part(
         "checked by", ", ".join(f"{one.id} ({one.level}, {one.severity.value})" for one in find_checks(rule))
     )
-    yield from _part("vectors", str(len(proofs)))
-    for vector in proofs[:SHOWN]:
+    yield from _part("vectors", str(len(rule_vectors)))
+    for vector in rule_vectors[:SHOWN]:
         yield f"        {vector.id}{f' - {vector.note}' if vector.note else ''}"
-    if len(proofs) > SHOWN:
-        yield f"        and {len(proofs) - SHOWN} more; --format json has them all"
+    if len(rule_vectors) > SHOWN:
+        yield f"        and {len(rule_vectors) - SHOWN} more; --format json has them all"
     yield from _part("no proof", rule.unproven)
 
 
@@ -247,9 +247,14 @@ def _engine(deviation: Deviation) -> str:
     return " ".join([deviation.engine, *deviation.versions])
 
 
-def deviations(rule: Requirement, proofs: Sequence[Vector]) -> list[tuple[Deviation, list[str]]]:
-    """Return the known deviations of engines from a requirement, with its vectors (``proofs``) that show them."""
-    ids = {vector.id for vector in proofs}
+def find_deviations(rule: Requirement, rule_vectors: Sequence[Vector]) -> list[tuple[Deviation, list[str]]]:
+    """Return the known deviations of engines from a requirement, each with the vectors that show it.
+
+    Args:
+        rule: the requirement.
+        rule_vectors: the vectors of the requirement.
+    """
+    ids = {vector.id for vector in rule_vectors}
     return [
         (one, [id_ for id_ in one.vectors if id_ in ids])
         for one in expectations.load_deviations(expectations.SHIPPED).deviations
@@ -272,7 +277,7 @@ def deviation_json(deviation: Deviation, ids: list[str]) -> dict[str, Any]:
 
 
 def how_to_fix(rule: Requirement) -> Advice | None:
-    """Return how to fix a table that breaks the requirement; None if no check finds such tables."""
+    """Return the advice for a table that breaks the requirement; None if no check finds such tables."""
     return requirement_advice(rule) if rule.status is Status.ADOPTED else None
 
 
@@ -290,7 +295,7 @@ def find_requirement(code: str) -> Requirement:
     if found is None:
         names = [name for rule in rules.values() for name in (rule.code[:AREA], rule.code, rule.slug)]
         ids = [vector.id for vector in vectors.load(vectors.shipped())]
-        hint = suggestion(code, [*names, *registry(), *ids, *contradictions()])
+        hint = suggest_names(code, [*names, *registry(), *ids, *contradictions()])
         raise UsageError(
             f"no requirement, check, vector or open point {code!r}"
             f"{hint or '; iceberg-conformance list requirements, list checks and list vectors show what there is'}"

@@ -40,8 +40,8 @@ def filter_pushdown(
 ) -> int:
     """Check that filtered reads equal filtering a full read.
 
-    Small tables and filters are generated at random. One that fails is shrunk, saved and printed, with the command that
-    generates it again.
+    Small tables and filters are generated at random. A table and filter that fail are shrunk, saved and printed, with
+    the command that generates them again.
 
     Exit status: 0 if all reads were equal, 1 if not, 3 if the adapter cannot be started, 5 if it can read no table.
 

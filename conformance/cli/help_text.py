@@ -1,4 +1,4 @@
-"""How help is printed: as Cyclopts does it, with text that is wrapped to the terminal alone."""
+"""How help is printed: by Cyclopts, but with the text wrapped only to the width of the terminal."""
 
 from __future__ import annotations
 

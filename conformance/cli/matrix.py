@@ -68,8 +68,8 @@ def matrix(
 ) -> int:
     """Check that every reader (consumer) reads what every writer (producer) wrote.
 
-    Producers write tables by the scripts of a catalogue, or wrote the golden tables; consumers read every state of each
-    table. Their rows are compared with the rows that the script leads to.
+    Producers write tables from the scripts of a catalogue; golden tables were written before. Consumers read every
+    state of each table, and their rows are compared with the rows that follow from the script.
 
     Exit status: 1 for a difference that is not known, or a known one that no longer happens; otherwise 3 if an adapter
     cannot be started, and 5 if no table was read. After an interruption the results have what was found so far.
@@ -86,8 +86,8 @@ def matrix(
         expect: A file of known deviations, known-deviations for the one that comes with the tool, or none.
         golden_results: Take the results of golden tables from this results file of run, where it has them.
         keep: Write tables below this folder and keep them.
-        from_: Render the results of this file, and run nothing.
-        list_: List the scripts, with --format json also their operations, and run nothing.
+        from_: Render the results in this file, and run nothing.
+        list_: List the scripts, with --format json including their operations, and run nothing.
         jobs: How many adapters to run at the same time.
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take to answer one request.
@@ -122,9 +122,9 @@ def _run(
     limits: AdapterLimits,
     results: Path | None,
 ) -> cells.Matrix:
-    default = (*members("producer"), *(() if quick else (cells.GOLDEN,)))
+    default = (*default_engines("producer"), *(() if quick else (cells.GOLDEN,)))
     producers = list(dict.fromkeys(producer or default))
-    consumers = list(dict.fromkeys(consumer or members("consumer")))
+    consumers = list(dict.fromkeys(consumer or default_engines("consumer")))
     targets = {name: target(name, limits) for name in dict.fromkeys((*producers, *consumers)) if name != cells.GOLDEN}
     every = vectors.load(vectors.shipped())
     golden = _golden(every, names) if cells.GOLDEN in producers else ()
@@ -165,7 +165,7 @@ def _run(
                 matrix_results.write(found, results)
 
 
-def members(role: str) -> tuple[str, ...]:
+def default_engines(role: str) -> tuple[str, ...]:
     """Return the engines whose folders declare them a producer or a consumer of the default matrix."""
     return tuple(engine.label for engine in engine_catalog.catalog().all_versions if role in engine.matrix)
 

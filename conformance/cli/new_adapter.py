@@ -75,10 +75,10 @@ def new_adapter(
         language: The language of the adapter.
         name: The name of the implementation; by default the name of the folder.
     """
-    called = name if name is not None else folder.resolve().name
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", called):
+    implementation = name if name is not None else folder.resolve().name
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", implementation):
         raise UsageError(
-            f"new-adapter: {called!r} is not a name for an implementation: expected letters, digits and . _ + -"
+            f"new-adapter: {implementation!r} is not a name for an implementation: expected letters, digits and . _ + -"
         )
     template = TEMPLATES[language]
     written = [template.file, *SHARED]
@@ -87,7 +87,7 @@ def new_adapter(
         raise UsageError(f"new-adapter: {existing[0]} exists; remove it, or name another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file, text in _texts(language, template, called).items():
+        for file, text in _texts(language, template, implementation).items():
             (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"new-adapter: {folder} cannot be written: {error.strerror}") from None
@@ -100,10 +100,10 @@ def new_adapter(
     return ExitStatus.CONFORMANT
 
 
-def _texts(language: str, template: Template, called: str) -> dict[str, str]:
+def _texts(language: str, template: Template, name: str) -> dict[str, str]:
     """Return the text of each file."""
     values = {
-        "NAME": called,
+        "NAME": name,
         "RUN": template.run,
         "BUILD": f"{template.build}\n" if template.build else "",
         "SETUP": f"      - run: {template.build}\n" if template.build else "",

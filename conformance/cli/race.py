@@ -159,8 +159,8 @@ def explore(
         fixture: Only this table, as named by race list. May be repeated.
         faults: The maximum number of faults in one schedule of a pair.
         thorough: Run every suite on every fixture, with every kind of fault; let three writers crash and lose
-            replies; and check the bytes of every file. By default only pairs run on all fixtures, and on all but the
-            first one only with crashes and lost replies.
+            replies; and check the bytes of every file. By default only pairs run on all fixtures, and every kind of
+            fault happens on the first fixture only: on the others, crashes and lost replies.
         processes: How many races to explore at once; by default one for each processor.
         format: Text for people, or JSON.
     """
@@ -287,7 +287,7 @@ def stress(
         processes: How many processes commit at once.
         seconds: How long the processes commit.
         kills: How many writers are killed in a second, on average; 0 for none. By default 1, and 0.3 for PyIceberg.
-        server_kills: How often the server is killed and started again.
+        server_kills: How many times the server is killed and started again.
         pauses: How many times a writer is paused, as on a machine that does not respond for a while.
         pause: Seconds for which a writer is paused.
         commits: The maximum number of commits of each process.
@@ -423,8 +423,8 @@ def servers(*, format: Format = "text") -> int:
         reason = (
             catalog_servers.server_status(engine_catalog.find_server(kind.package)).reason if kind.package else None
         )
-        clients = [*(["reference"] if kind.store else []), "pyiceberg"]
-        rows.append({"name": name, "server": kind.described, "clients": clients, "reason": reason})
+        clients = [*(["reference"] if kind.store_url else []), "pyiceberg"]
+        rows.append({"name": name, "server": kind.title_and_version, "clients": clients, "reason": reason})
     if format == "json":
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
         return ExitStatus.CONFORMANT

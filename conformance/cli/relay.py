@@ -54,8 +54,8 @@ def relay(
 ) -> int:
     """Let several engines change one table in turn, and check the table after each step.
 
-    Scripts are generated at random; each step goes to a random engine that has the operation. If an engine refuses a
-    step, the table must be unchanged, and the next engine gets the step. A failure is shrunk, saved and printed, with
+    Scripts are generated at random; each step goes to a random engine that supports the operation. If an engine refuses
+    a step, the table must be unchanged, and another engine gets the step. A failure is shrunk, saved and printed, with
     the engine that caused it and the command that runs it again.
 
     Exit status: 0 if there are only known failures or none, 1 for any other, 3 if an engine cannot be started, or died
@@ -72,7 +72,7 @@ def relay(
         replay: Run only the relay of this file.
         report: html:FILE writes a page that shows which engines can continue after which others.
         start_timeout: Seconds that an engine may take to start.
-        timeout: Seconds that an adapter may take to answer one request; four times as many for a step.
+        timeout: Seconds that an adapter may take to answer one request; a step may take four times as long.
         format: Text for people, or JSON.
     """
     if not adapter:
@@ -114,13 +114,13 @@ def relay(
             max_failures=max_failures,
             progress=partial(report_progress, "scripts"),
         )
-    again = "iceberg-conformance relay " + " ".join(f"--adapter {shlex.quote(one.name)}" for one in targets)
+    command = "iceberg-conformance relay " + " ".join(f"--adapter {shlex.quote(one.name)}" for one in targets)
     if report:
         identities = {name: str(engine.started) for name, engine in engines.items()}
         write_output(
-            "--report", Path(report.removeprefix(HTML)), relay_page.render(found, identities, first, again, known)
+            "--report", Path(report.removeprefix(HTML)), relay_page.render(found, identities, first, command, known)
         )
-    _show(found, relays, first, again, format)
+    _show(found, relays, first, command, format)
     if found.counterexamples:
         return ExitStatus.FAILURES
     if found.unusable:
@@ -146,7 +146,7 @@ def _replayed(relays: Relays, file: Path, format: str) -> int:
     return ExitStatus.FAILURES if failure is not None and not known else ExitStatus.CONFORMANT
 
 
-def _show(found: RelayResults, relays: Relays, seed: int, again: str, format: str) -> None:
+def _show(found: RelayResults, relays: Relays, seed: int, command: str, format: str) -> None:
     if format == "json":
         content = {
             "engines": {
@@ -162,13 +162,13 @@ def _show(found: RelayResults, relays: Relays, seed: int, again: str, format: st
             "scripts": found.scripts,
             "known": dict(found.known),
             "handovers": _handovers(found, list(relays.engines)),
-            "failures": [_failure(one, again) for one in found.counterexamples],
+            "failures": [_failure(one, command) for one in found.counterexamples],
         }
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     else:
         for one in found.counterexamples:
             print("\n".join(one.lines()))
-            print(f"    replay       {again} --replay {shlex.quote(str(one.file))}")
+            print(f"    replay       {command} --replay {shlex.quote(str(one.file))}")
         for name, why in found.unusable.items():
             print(f"{name} stopped taking part: {why}")
         for id_, count in sorted(found.known.items()):
@@ -187,7 +187,7 @@ def _handovers(found: RelayResults, engines: Sequence[str]) -> list[dict[str, An
     ]
 
 
-def _failure(one: RelayCounterexample, again: str) -> dict[str, Any]:
+def _failure(one: RelayCounterexample, command: str) -> dict[str, Any]:
     return {
         "seed": one.seed,
         "kind": one.failure.kind,
@@ -196,5 +196,5 @@ def _failure(one: RelayCounterexample, again: str) -> dict[str, Any]:
         "reason": one.failure.reason,
         "relay": [{"engine": step.engine, "operation": step.operation} for step in one.steps],
         "file": str(one.file),
-        "reproduce": f"{again} --replay {shlex.quote(str(one.file))}",
+        "reproduce": f"{command} --replay {shlex.quote(str(one.file))}",
     }

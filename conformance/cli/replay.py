@@ -11,7 +11,7 @@ from attrs import evolve
 from cyclopts import Parameter
 
 from conformance import vectors
-from conformance.core.failures import ExitStatus, NotExamined, UsageError, suggestion
+from conformance.core.failures import ExitStatus, NotExamined, UsageError, suggest_names
 from conformance.core.json_text import dump_json, shorten
 from conformance.operations.protocol import Answer
 from conformance.reports.evidence import evidence
@@ -97,7 +97,7 @@ def _find(id_: str, folder: Path) -> vectors.Vector:
     found = next((vector for vector in vectors.load(folder, id_) if vector.id == id_), None)
     if found is None:
         ids = [vector.id for vector in vectors.load(folder)]
-        raise UsageError(f"no vector {id_!r} in {folder}{suggestion(id_, ids)}")
+        raise UsageError(f"no vector {id_!r} in {folder}{suggest_names(id_, ids)}")
     return found
 
 

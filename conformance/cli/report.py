@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from conformance.core.failures import ExitStatus, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.reports import outputs, render_report, write_reports
+from conformance.reports import parse_outputs, render_report, write_reports
 from conformance.runner import results
 from conformance.runner.results import Run
 
@@ -51,7 +51,7 @@ def report(
     whole = runs[0] if len(runs) == 1 else results.combine_runs(runs, [str(path) for path in files])
     tables = None if matrix is None else _tables(matrix)
     if report:
-        write_reports(whole, outputs(report), tables=tables)
+        write_reports(whole, parse_outputs(report), tables=tables)
     elif format == "terminal":
         write_reports(whole, ())
     else:

@@ -19,7 +19,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import open_output, write_output
 from conformance.core.terminal_sanitizer import one_line
 from conformance.operations.protocol import StartAnswer
-from conformance.reports import outputs, write_reports
+from conformance.reports import parse_outputs, write_reports
 from conformance.reports.terminal import Detail
 from conformance.runner import expectations, expectations_update
 from conformance.runner.execution import RunPlan, execute
@@ -105,7 +105,7 @@ def run(
         raise UsageError(f"--max-failures {max_failures}: must be at least 1")
     if statistics and verbose:
         raise UsageError("--statistics and --verbose exclude each other")
-    written = outputs(report if format == "text" or format in report else (*report, format))
+    written = parse_outputs(report if format == "text" or format in report else (*report, format))
     folder = vectors_ or vectors.shipped()
     every = vectors.load(folder)
     on_disk = vectors.count_on_disk(folder)

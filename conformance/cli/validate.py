@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from conformance.validator.catalogs import Catalogs
     from conformance.validator.context import Level
     from conformance.validator.finding_filter import FindingFilter
-    from conformance.validator.run import Snapshots, TableReport
+    from conformance.validator.run import SnapshotSelection, TableReport
 
 with lazy_imports():
     from conformance.reports import validation as rendering
@@ -97,7 +97,8 @@ def validate(
         verbose: In text, show each tolerated finding, and each that follows from others, instead of one line for all.
         workers: The number of processes of the local engine; by default one for each processor.
         master: The Spark master, unless the command runs under spark-submit; local[*] by default.
-        diff: Compare two versions of one table, OLD and NEW: find what may not disappear or change between commits.
+        diff: Compare two versions of one table, OLD and NEW: find what disappeared or changed although commits must not
+            remove or change it.
         keys: Decrypt encrypted tables with this file, a JSON object of master keys in hexadecimal by their ids; without
             it, the report names what is encrypted and was not read.
         allow_local_files: Read local files that the metadata of a table on an object store names; by default they are
@@ -123,7 +124,7 @@ def validate(
     key_file = None if keys is None else encryption.load_key_file(keys)
     outcomes: list[ValidationResult] = []
     budget = TimeBudget(time_budget)
-    trust = table_trust.Trust(allow_local_files)
+    trust = table_trust.LocalFilePolicy(allow_local_files)
     memory.keep_freed_memory()
     with (
         progress() as report_progress,
@@ -135,7 +136,7 @@ def validate(
             places = [found.metadata_location(name) for name in names]
             with trust.reading(*places):
                 if diff:
-                    return versions.compare(places[0], places[1], check, file_timeout)
+                    return versions.compare_versions(places[0], places[1], check, file_timeout)
                 return check(places[0], chosen)
 
         for one in [location] if diff else _tables(location, found, budget):
@@ -157,7 +158,7 @@ def validate(
 
 
 def _is_local(location: str) -> bool:
-    """Return whether a location is a local path, whatever the table names."""
+    """Return whether a location is local; the files that its table names may not be."""
     return "://" not in location and catalogs.parse_location(location) is None
 
 
@@ -173,7 +174,7 @@ def _tables(
         try:
             with budget.interrupting():
                 tables, failed = found.tables(name)
-        except table_root.Unreadable as error:
+        except table_root.UnreadableTable as error:
             yield rendering.ValidationResult(location, unreadable=str(error))
             continue
         except KeyboardInterrupt:
@@ -202,13 +203,13 @@ def _outcome(
 
     Args:
         names: the locations, the newest version last.
-        checked: what checks them.
+        checked: checks the table, or compares the versions.
         budget: the time that is left.
         accepted: which findings count.
-        many: whether what was asked for is many tables: then none of them ends the command.
+        many: whether the command checks several tables: then an error of one table does not end it.
 
     Raises:
-        UsageError: the options do not suit the table, and it is the only one.
+        UsageError: the options do not fit the table, and it is the only one.
     """
     last = f"the time budget of {budget.seconds:g} s ended" if budget.seconds is not None else ""
     if budget.is_over:
@@ -245,16 +246,16 @@ def _status(*, failed: bool, unreadable: bool, interrupted: bool) -> ExitStatus:
     return ExitStatus.NOT_EXAMINED if unreadable else ExitStatus.CONFORMANT
 
 
-def _snapshots(text: str) -> Snapshots:
+def _snapshots(text: str) -> SnapshotSelection:
     if text in ("current", "refs", "all"):
-        return run.Snapshots(text)
+        return run.SnapshotSelection(text)
     if text.isascii() and text.removeprefix("-").isdigit():
-        return run.Snapshots("one", int(text), text)
+        return run.SnapshotSelection("one", int(text), text)
     if not text:
         raise UsageError(
             "--snapshots is empty: expected current, refs, all, the id of a snapshot, or the name of a branch or tag"
         )
-    return run.Snapshots("ref", ref=text)
+    return run.SnapshotSelection("ref", ref=text)
 
 
 @contextlib.contextmanager
@@ -266,19 +267,19 @@ def _checker(
     report_progress: ReportProgress,
     seconds: float,
     keys: encryption.KeyFile | None,
-) -> Iterator[Callable[[str, Snapshots], TableReport]]:
+) -> Iterator[Callable[[str, SnapshotSelection], TableReport]]:
     """Return a function that checks the given snapshots of one table."""
     if workers is not None and not 0 < workers <= 1024:
         raise UsageError(f"--workers {workers}: must be from 1 to 1024")
     made: Backend
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
-        with remote.Remote(level, master, seconds, keys) as there:
+        with remote.RemoteSpark(level, master, seconds, keys) as there:
             yield there.check
         return
     if name == "spark":
-        made = spark.Spark(master, report_progress)
+        made = spark.SparkBackend(master, report_progress)
     else:
-        made = local.Local(workers or os.cpu_count() or 1, report_progress, isolated=True)
+        made = local.LocalBackend(workers or os.cpu_count() or 1, report_progress, isolated=True)
     try:
         yield lambda location, snapshots: run.validate(location, level, made, snapshots, seconds, keys)
     finally:

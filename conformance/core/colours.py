@@ -15,5 +15,5 @@ def plain(text: str, _colour: str) -> str:
 
 
 def add_colour(text: str, colour: str) -> str:
-    """Return text in a colour of the terminal."""
+    """Return text with the escape sequences that give it a colour on a terminal."""
     return f"\033[{colour}m{text}\033[0m"

@@ -16,5 +16,5 @@ def has_drive(location: str) -> bool:
 
 
 def local_uri_path(path: str) -> str:
-    """Return the path of a ``file`` URI: without the slash before a drive."""
+    """Return the local path for the path of a ``file`` URI, which has a slash before a drive."""
     return path[1:] if path.startswith("/") and has_drive(path[1:]) else path

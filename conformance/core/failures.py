@@ -29,7 +29,7 @@ class ExitStatus(enum.IntEnum):
     """The command line, a configuration, a vector file or an expectation file is wrong."""
 
     NOT_EXAMINED = 3
-    """An implementation could not be started, and nothing that was examined failed."""
+    """An implementation could not be started, or a table could not be read, and nothing that was examined failed."""
 
     OUR_BUG = 4
     NOTHING_SELECTED = 5
@@ -43,7 +43,7 @@ class ToolError(Exception):
 
 
 class UsageError(ToolError):
-    """An option, a name, a vector file or an expectation file cannot be used."""
+    """An option, an argument, a name or a file that the caller gave cannot be used."""
 
     status = ExitStatus.USAGE
 
@@ -55,7 +55,7 @@ class NothingSelected(ToolError):
 
 
 class NotExamined(ToolError):
-    """An implementation could not be started, so that nothing is known about it."""
+    """An implementation could not be started, or a file or table not be read, so that nothing is known about it."""
 
     status = ExitStatus.NOT_EXAMINED
 
@@ -64,18 +64,18 @@ class HarnessFault(ToolError):
     """A bug in this tool that it detected itself, such as lost results."""
 
 
-def optional(module: str, extra: str) -> ModuleType:
-    """Import a module of a package that is installed only with an extra of this one.
+def import_optional(module: str, extra: str) -> ModuleType:
+    """Import a module of a package that only an extra of this project installs.
 
     Args:
-        module: the module.
+        module: the name of the module.
         extra: the name of the extra.
 
     Returns:
         The module.
 
     Raises:
-        UsageError: it is not installed; the message says how to install it.
+        UsageError: the package is not installed; the message says how to install it.
     """
     try:
         return import_module(module)
@@ -86,15 +86,15 @@ def optional(module: str, extra: str) -> ModuleType:
         raise UsageError(f"{error.name} is not installed, and this needs it: {command}") from None
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggest_names(name: str, known: Iterable[str]) -> str:
     """Suggest known names for an unknown name, as the end of a message: names with all of its words, then similar ones.
 
     Args:
-        name: the name that is unknown; its case has no meaning.
+        name: the name that is unknown, in any case.
         known: the known names.
 
     Returns:
-        A question that starts with a semicolon; empty if no name is similar.
+        "; did you mean" and up to three names; an empty string if no name is similar.
     """
     by_lower = {one.lower(): one for one in known}
     words = name.lower().split("-")

@@ -10,9 +10,9 @@ from conformance.core.drives import WINDOWS
 
 
 @contextlib.contextmanager
-def interrupts_blocked() -> Iterator[None]:
-    """Block interrupts while the block starts processes: child processes inherit the blocked signals."""
-    if WINDOWS:  # which has no signals to block
+def block_interrupts() -> Iterator[None]:
+    """Block interrupts in a ``with`` statement that starts processes, which inherit the blocked signals."""
+    if WINDOWS:  # Windows has no signals to block
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

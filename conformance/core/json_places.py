@@ -9,7 +9,7 @@ JsonPath = tuple[str | int, ...]
 _DECODER = json.JSONDecoder()
 
 
-def offset(text: str, path: JsonPath) -> int:
+def find_offset(text: str, path: JsonPath) -> int:
     """Return the offset of a value in JSON text, or of the innermost enclosing value that exists."""
     at = _skip_space(text, 0)
     for step in path:

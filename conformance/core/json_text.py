@@ -16,7 +16,7 @@ _STRING_OR_MINUS_0 = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|' + _MINUS_0.pattern
 
 
 def pointer_prefix(path: list[str | int]) -> str:
-    """Return a JSON pointer and a colon; an empty text for the whole document."""
+    """Return a JSON pointer and a colon; an empty string for the whole document."""
     return f"{pointer(path)}: " if path else ""
 
 
@@ -45,6 +45,6 @@ def dump_json(value: Any) -> str:
     """Write JSON on one line, in ASCII.
 
     Raises:
-        ValueError: the value has a number that JSON cannot hold.
+        ValueError: the value has a number that JSON cannot represent.
     """
     return _ENCODER.encode(value)

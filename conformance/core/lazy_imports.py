@@ -18,8 +18,8 @@ from typing import Any
 class _LazyModule(ModuleType):
     """A placeholder for a module, which is imported when an attribute of it is first used.
 
-    `importlib.util.LazyLoader` would put such a module into `sys.modules`, where other importers find it, and before
-    Python 3.12 a second thread may see it half loaded.
+    `importlib.util.LazyLoader` would put such a module into `sys.modules`, where other importers find it; before
+    Python 3.12, a second thread could see it half loaded.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -49,8 +49,8 @@ class _LazyParent:
 def lazy_imports() -> Iterator[None]:
     """Make the imports in the block lazy; the block must come last among a module's imports.
 
-    ``with lazy_imports(): from package import module`` works for modules only: a name inside a module would need the
-    module to be loaded. Only import statements of the block itself are lazy, not those of other modules or threads.
+    ``with lazy_imports(): from package import module`` works for modules only: importing a name from a module would
+    load the module. Only the import statements of the block are lazy, not those of other modules or threads.
     """
     importing = sys._getframe(2).f_globals  # the module with the block: frame 0 is this function, frame 1 is contextlib
     original = builtins.__import__

@@ -1,6 +1,7 @@
-"""Old names of modules and of their members: using one gives the object by its new name, and a warning.
+"""Old names of modules and of their members: using one returns the renamed object, with a warning.
 
-Deprecated, for one release. Only names that the documentation used, or that adapters share, are here.
+They are deprecated and work for one more release. Only names that the documentation used, or that adapters share, are
+here.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from typing import IO
 from conformance.core.failures import UsageError
 
 
-def prepare(option: str, path: Path) -> None:
-    """Check that a file can be written, before a long run and not after it. The content of the file stays.
+def prepare_output(option: str, path: Path) -> None:
+    """Check that a file can be written, before a long run starts. The content of the file is kept.
 
     Missing folders are created, which is reported on standard error.
 
@@ -29,7 +29,7 @@ def prepare(option: str, path: Path) -> None:
 
 
 def write_output(option: str, path: Path, text: str) -> None:
-    """Write a file that an option names; arguments and errors as for `prepare`."""
+    """Write a file that an option names; arguments and errors as for `prepare_output`."""
     try:
         with open_output(option, path, "w") as file:
             file.write(text)

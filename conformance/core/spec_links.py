@@ -17,7 +17,7 @@ SITE = "ICEBERG_CONFORMANCE_SITE"
 
 @cache
 def areas() -> dict[str, tuple[str, ...]]:
-    """Return the codes of each area, by the name of its file."""
+    """Return the codes of each area of the register, by the name of the area's file."""
     folder = Path(requirements.__file__).parent
     found = {}
     for file in sorted(folder.glob("*.toml")):

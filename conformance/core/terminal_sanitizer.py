@@ -1,4 +1,4 @@
-r"""Escapes for text from elsewhere, so that it cannot move a cursor, hide or reverse text, or add lines.
+r"""Escapes for untrusted text, so that it cannot move the cursor, hide or reverse text, or add lines.
 
 Control characters, characters that change the direction of text, and lone surrogates are written as escapes
 (``\x1b``). Colours stay, as do the sequences that rewrite the line of progress.
@@ -30,7 +30,7 @@ def one_line(text: str) -> str:
 
 
 def escape_for_file(text: str) -> str:
-    """Escape text like `escape_controls`, for files: of the control characters only line ends and tabs stay."""
+    """Escape text like `escape_controls`, but for files: of the control characters, only line ends and tabs stay."""
     return _escaped(_IN_DOCUMENT, text)
 
 

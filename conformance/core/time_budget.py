@@ -1,4 +1,4 @@
-"""A limit to the time of a command: work that is under way when it ends is interrupted, as by ctrl-c."""
+"""A limit to the time of a command: work that is under way when the time is over is interrupted, as by ctrl-c."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class TimeBudget:
 
     @contextlib.contextmanager
     def interrupting(self) -> Iterator[None]:
-        """Interrupt what is done here when the time is over; only for the main thread, which signals reach.
+        """Interrupt the body of the ``with`` statement when the time is over; only for the main thread.
 
         Raises:
-            KeyboardInterrupt: it is over, and nothing else handles interrupts.
+            KeyboardInterrupt: the time is over, and nothing else handles interrupts.
         """
         if self.seconds is None:
             yield
@@ -45,7 +45,7 @@ class TimeBudget:
 
     @contextlib.contextmanager
     def _alarm(self, seconds: float) -> Iterator[None]:
-        """Interrupt by a signal, which also ends a wait of the main thread for a file."""
+        """Interrupt by a signal, which reaches the main thread even while it waits for a file."""
         before = signal.signal(signal.SIGALRM, self._interrupt)
         signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
@@ -56,13 +56,13 @@ class TimeBudget:
 
     @contextlib.contextmanager
     def _timer_thread(self, seconds: float) -> Iterator[None]:
-        """Interrupt from a thread, as Windows has no alarms: the main thread notices between two steps of Python."""
+        """Interrupt from a second thread, as Windows has no alarms; the main thread notices between two bytecodes."""
         ended = False
         lock = threading.Lock()
 
         def interrupt() -> None:
             with lock:
-                if not ended:  # else what follows would be interrupted
+                if not ended:  # otherwise code after the ``with`` statement would be interrupted
                     self.is_over = True
                     _thread.interrupt_main()
 
@@ -79,6 +79,6 @@ class TimeBudget:
     def _interrupt(self, _signal: int, frame: FrameType | None) -> None:
         self.is_over = True
         handler = signal.getsignal(signal.SIGINT)
-        if not callable(handler):  # in the background of a shell, whose interrupts are for others
+        if not callable(handler):  # a shell ignores interrupts for commands in the background
             raise KeyboardInterrupt
         handler(signal.SIGINT, frame)

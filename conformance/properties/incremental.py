@@ -12,19 +12,19 @@ from typing import Any
 import attrs
 import pyarrow as pa
 
-from conformance.validator.backend import Check
+from conformance.validator.backend import TaskCheck
 from conformance.validator.check_results import Emitted, Facts, ManifestSums
 from conformance.validator.context import Context, FilesTask, ManifestTask
-from conformance.validator.deleted_positions import Origin
-from conformance.validator.local import Local
-from conformance.validator.process_isolation import Lost
+from conformance.validator.deleted_positions import FactOrigin
+from conformance.validator.local import LocalBackend
+from conformance.validator.process_isolation import CrashFinding
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 
 MANIFEST = "manifest"
 """The column of facts with the number of a manifest in the run."""
 
 
-class IncrementalLocal(Local):
+class IncrementalLocal(LocalBackend):
     """Reads each manifest, data file and delete file of one table once; the rules over several files see all of them.
 
     It assumes that files do not change, which the caller has to check.
@@ -37,7 +37,7 @@ class IncrementalLocal(Local):
         self._emitted: dict[Any, list[Emitted]] = {}
 
     def _results(
-        self, context: Context, check: Check, tasks: Sequence[Any], lost: Lost | None
+        self, context: Context, check: TaskCheck, tasks: Sequence[Any], crash_finding: CrashFinding | None
     ) -> Iterator[Iterable[Emitted]]:
         metadata = _relevant_metadata(context)
         if metadata != self._metadata:
@@ -86,7 +86,7 @@ def _renumbered(emitted: Emitted, number: int) -> Emitted:
     match emitted:
         case ManifestSums():
             return attrs.evolve(emitted, number=number)
-        case Facts(rows=rows, about=Origin() as origin):
+        case Facts(rows=rows, about=FactOrigin() as origin):
             return attrs.evolve(emitted, rows=rows, about=attrs.evolve(origin, manifest=number))
         case Facts(rows=rows) if MANIFEST in rows.schema.names:
             place = rows.schema.get_field_index(MANIFEST)

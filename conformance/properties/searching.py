@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.core.failures import optional
+from conformance.core.failures import import_optional
 from conformance.core.lazy_imports import lazy_imports
 from conformance.properties.errors import Broken
 from conformance.properties.script_maker import SMALL, Size
@@ -89,7 +89,7 @@ def hypothesis() -> Any:
     Raises:
         UsageError: it is not installed.
     """
-    return optional("hypothesis", "testing")
+    return import_optional("hypothesis", "testing")
 
 
 @cache

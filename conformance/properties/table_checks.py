@@ -34,7 +34,7 @@ from conformance.scripts.model_rows import Fields, StoredRow, reading
 from conformance.scripts.model_schemas import type_ids
 from conformance.validator.context import Level
 from conformance.validator.diff import forbidden_changes
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.core.errors import SpecError
 from spec_ref.core.json_types import Json
@@ -160,7 +160,7 @@ class TableChecks:
         try:
             self._time_travel("at the end", self.before)
             location = self.before.table.metadata_location
-            report = validate(location, self.level, self.engine, Snapshots("all"), math.inf)
+            report = validate(location, self.level, self.engine, SnapshotSelection("all"), math.inf)
             check_no_findings("at the end", report.findings, warnings=self.warnings)
         except Exception as error:
             raise reading_error("at the end", error) from error
@@ -266,7 +266,7 @@ class TableChecks:
         ]
         self.validated.update(new)
 
-        chosen = Snapshots("one", new[-1]) if new else Snapshots("current")
+        chosen = SnapshotSelection("one", new[-1]) if new else SnapshotSelection("current")
         report = validate(location, self.level if new else Level.METADATA, self.engine, chosen, math.inf)
         tally = Tally(report.findings)
         if self.before is not None:  # as `validate --diff` does

@@ -33,9 +33,9 @@ from conformance.scripts.expected import expected_table
 from conformance.scripts.model import ModelTable
 from conformance.scripts.model_rows import reading
 from conformance.validator.context import Level
-from conformance.validator.diff import compare
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, TableReport, validate
+from conformance.validator.diff import compare_versions
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, TableReport, validate
 from spec_ref.core.json_types import Json
 
 Op = dict[str, Json]
@@ -147,13 +147,15 @@ def _refused(writer: Adapter, before: list[Op], operation: Op, code: str, place:
 def _compare_versions(table: ScriptedTable) -> None:
     """Compare each version of the metadata in the last one's log with the one before."""
 
-    def check(place: str, _: Snapshots) -> TableReport:
-        return validate(place, Level.METADATA, Local(), Snapshots("current"), math.inf)
+    def check(place: str, _: SnapshotSelection) -> TableReport:
+        return validate(place, Level.METADATA, LocalBackend(), SnapshotSelection("current"), math.inf)
 
     log = metadata(table.metadata).get("metadata-log") or ()
     versions = [local_path(one["metadata-file"]) for one in log] + [local_path(table.metadata)]
     for old, new in pairwise(one for one in versions if Path(one).exists()):
-        check_no_findings(f"from {Path(old).name} to {Path(new).name}", compare(old, new, check, math.inf).findings)
+        check_no_findings(
+            f"from {Path(old).name} to {Path(new).name}", compare_versions(old, new, check, math.inf).findings
+        )
 
 
 def _read(table: ScriptedTable, model: ModelTable, reader: Adapter) -> None:

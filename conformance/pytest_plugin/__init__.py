@@ -4,9 +4,9 @@
 
 With ``--iceberg-adapter`` each vector becomes a test ``iceberg::SUITE::ID``; without it the plugin does nothing. ``-k``
 finds ids, suites, operations and requirements; ``-m`` takes marks such as ``iceberg_suite(name="hashing")``,
-``iceberg_requirement(code="HSH007")`` and ``iceberg_version(number=3)``. The id of a test, or ``iceberg::SUITE``, may
-be an argument, to run that alone. What the engine does not support is skipped; a deviation in ``--iceberg-expect`` is
-an expected failure, and fails as soon as it no longer happens.
+``iceberg_requirement(code="HSH007")`` and ``iceberg_version(number=3)``. With the id of a test, or ``iceberg::SUITE``,
+as an argument, only that test or suite runs. A vector that the engine does not support is skipped. A deviation in
+``--iceberg-expect`` is an expected failure; its test fails when the deviation no longer happens.
 """
 
 from __future__ import annotations

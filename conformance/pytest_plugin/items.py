@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conformance import vectors
-from conformance.core.failures import NotExamined, ToolError, UsageError, suggestion
+from conformance.core.failures import NotExamined, ToolError, UsageError, suggest_names
 from conformance.operations.protocol import Answer, StartAnswer
 from conformance.reports.evidence import evidence, short_evidence
 from conformance.runner import expectations
@@ -87,7 +87,7 @@ def _with_ids(chosen: Sequence[Vector], ids: Sequence[str]) -> list[Vector]:
             by_id.setdefault(id_, []).append(vector)
     for id_ in ids:
         if id_ not in by_id:
-            raise UsageError(f"{id_}: no selected vector has this test id{suggestion(id_, by_id)}")
+            raise UsageError(f"{id_}: no selected vector has this test id{suggest_names(id_, by_id)}")
     return list({vector.id: vector for id_ in ids for vector in by_id[id_]}.values())
 
 
@@ -120,14 +120,14 @@ class AdapterSession:
 
         self.run = AdapterRun(self._target.name, self._target.reproduce or self._target.name)
 
-    def ask(
-        self, vector: Vector, following: Callable[[], Sequence[Vector]]
+    def run_vector(
+        self, vector: Vector, next_vectors: Callable[[], Sequence[Vector]]
     ) -> tuple[Vector, Answer, ExpectedDeviations]:
-        """Run a vector, and send the requests of those that follow ahead, as ``run`` does.
+        """Run a vector; like ``run``, send the requests of later vectors before its answer is read.
 
         Args:
             vector: the vector.
-            following: returns the vectors that will be run next, as far as they are known.
+            next_vectors: returns the vectors that will be run next, as far as they are known.
 
         Returns:
             The vector as it was sent, the answer, and the known deviations of the implementation.
@@ -137,16 +137,16 @@ class AdapterSession:
         """
         adapter, started, expected = self._start()
         if vector.id not in self._answered:
-            self._answered.update(self._until(vector.id))
-        if vector.id not in self._answered:  # nothing is in flight, or it was not sent ahead
-            asked = self._open.enter_context(table_folders([vector, *following()]))
-            golden = materialize_for(asked, tables_folder())
-            self._pending = answers(adapter, started, asked, golden)
-            self._answered.update(self._until(vector.id))
+            self._answered.update(self._answers_up_to(vector.id))
+        if vector.id not in self._answered:  # its request has not been sent
+            requested = self._open.enter_context(table_folders([vector, *next_vectors()]))
+            golden = materialize_for(requested, tables_folder())
+            self._pending = answers(adapter, started, requested, golden)
+            self._answered.update(self._answers_up_to(vector.id))
         return *self._answered.pop(vector.id), expected
 
-    def _until(self, id_: str) -> Iterator[tuple[str, tuple[Vector, Answer]]]:
-        """Yield the answers to requests in flight, up to that of a vector."""
+    def _answers_up_to(self, id_: str) -> Iterator[tuple[str, tuple[Vector, Answer]]]:
+        """Yield the answers to requests in flight, up to the answer for a vector."""
         for vector, answer in self._pending:
             yield vector.id, (vector, answer)
             if vector.id == id_:
@@ -172,10 +172,10 @@ class VectorCollector(pytest.Collector):
     """A level in the tree of tests: the root, or a suite."""
 
     def collect(self) -> list[pytest.Item | pytest.Collector]:
-        return []  # the tests are added all at once, when the vectors have been read
+        return []  # `pytest_collection_modifyitems` adds all tests at once
 
 
-class Deviates(Exception):
+class VectorFailure(Exception):
     """The answer of the engine differs from the vector; the message is the evidence."""
 
     def __init__(self, reason: str, lines: Sequence[str]) -> None:
@@ -207,9 +207,9 @@ class VectorItem(pytest.Item):
     def runtest(self) -> None:
         if self.engine.failed_to_start is not None:
             pytest.skip("the adapter could not be started, which is the error of the first test")
-        asked, answer, expected = self.engine.ask(self.vector, self._following)
-        verdict = judge_answer(asked, answer)
-        clear(asked)
+        sent, answer, expected = self.engine.run_vector(self.vector, self._next_vectors)
+        verdict = judge_answer(sent, answer)
+        clear(sent)
         status, deviation, unmet = expected.status(self.vector, verdict)
         if status == "known":
             assert deviation is not None
@@ -228,22 +228,22 @@ class VectorItem(pytest.Item):
                 stderr=verdict.stderr,
             )
             lines = evidence(Case.from_vector(self.vector), result, self.engine.run)
-            raise Deviates(unmet or short_evidence(result), [*([unmet] if unmet else []), *lines])
+            raise VectorFailure(unmet or short_evidence(result), [*([unmet] if unmet else []), *lines])
 
-    def _following(self) -> list[Vector]:
-        """Return the vectors that this process will run next, if that is known: a worker of xdist learns it late."""
+    def _next_vectors(self) -> list[Vector]:
+        """Return the vectors that this process will run next; none in a worker of xdist, which does not know them."""
         if hasattr(self.config, "workerinput"):
             return []
         following = self.session.items[self.session.items.index(self) + 1 :]
         return [item.vector for item in following if isinstance(item, VectorItem)]
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if not isinstance(excinfo.value, Deviates | ToolError):
+        if not isinstance(excinfo.value, VectorFailure | ToolError):
             return super().repr_failure(excinfo, style)
         shown = excinfo.getrepr(style="value")
         if shown.reprcrash is not None:  # the text of the summary
             shown.reprcrash.message = (
-                excinfo.value.reason if isinstance(excinfo.value, Deviates) else str(excinfo.value)
+                excinfo.value.reason if isinstance(excinfo.value, VectorFailure) else str(excinfo.value)
             )
         return shown
 

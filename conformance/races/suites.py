@@ -12,7 +12,7 @@ from multiprocessing import active_children
 
 from attrs import frozen
 
-from conformance.core.interrupts import interrupts_blocked
+from conformance.core.interrupts import block_interrupts
 from conformance.races.operations import CORE, READER, PlannedChange, racing_changes
 from conformance.races.simulator import Exploration, Simulator, Step
 from conformance.races.state import Fault, SharedState
@@ -219,7 +219,7 @@ def play_all(races: Iterable[Race], processes: int | None = None, *, encoded: bo
     others = set(active_children())
     with ProcessPoolExecutor(count) as pool:
         try:
-            with interrupts_blocked():
+            with block_interrupts():
                 futures = [pool.submit(explore_schedules, race, encoded=encoded) for race in todo]
             for future in futures:
                 yield future.result()

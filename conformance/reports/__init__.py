@@ -12,7 +12,7 @@ from attrs import frozen
 
 from conformance.core.failures import UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.core.output_files import prepare, write_output
+from conformance.core.output_files import prepare_output, write_output
 
 with lazy_imports():
     from conformance.reports import html, terminal
@@ -47,14 +47,14 @@ class Output:
     """The file; None for standard output."""
 
 
-def outputs(asked: Sequence[str]) -> tuple[Output, ...]:
-    """Parse the requests ``KIND`` and ``KIND:PATH``.
+def parse_outputs(requests: Sequence[str]) -> tuple[Output, ...]:
+    """Parse requests for reports, ``KIND`` or ``KIND:PATH``.
 
     Raises:
         UsageError: a kind is unknown, a file cannot be written, or two reports go to standard output.
     """
     made = []
-    for text in asked:
+    for text in requests:
         kind, colon, path = text.partition(":")
         if kind not in KINDS:
             raise UsageError(f"unknown report {kind!r}; the kinds are {', '.join(KINDS)}")
@@ -65,13 +65,13 @@ def outputs(asked: Sequence[str]) -> tuple[Output, ...]:
         raise UsageError("only one report can go to standard output; give the others a path (KIND:PATH)")
     for output in made:
         if output.path is not None:
-            prepare("--report", output.path)
+            prepare_output("--report", output.path)
     return tuple(made)
 
 
 def write_reports(
     run: Run,
-    asked: Sequence[Output],
+    requested: Sequence[Output],
     vectors: Path | None = None,
     tables: Tables | None = None,
     detail: Detail | None = None,
@@ -82,15 +82,15 @@ def write_reports(
 
     Args:
         run: the results.
-        asked: the requested reports.
+        requested: the reports to write.
         vectors: the folder of vectors from the command line, for the commands that reproduce a result.
         tables: a matrix of producers and consumers, which the HTML report includes.
         detail: how much of the failures the report for people shows; examples by default.
     """
-    for output in asked:
+    for output in requested:
         if output.path is not None:
             write_output("--report", output.path, render_report(output.kind, run, vectors, tables))
-    to_stdout = next((output for output in asked if output.path is None), None)
+    to_stdout = next((output for output in requested if output.path is None), None)
     if to_stdout is None or to_stdout.kind == "terminal":
         _terminal(run, vectors, sys.stdout, detail)
     else:

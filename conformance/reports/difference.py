@@ -10,7 +10,7 @@ from attrs import frozen
 from conformance.core.json_text import dump_json, shorten
 from conformance.core.terminal_sanitizer import one_line
 from conformance.operations.comparison import same_json
-from conformance.reports.markdown import code
+from conformance.reports.markdown import code_span
 from conformance.runner.results import AdapterRun, Result, Run, sparse_json
 
 MAX_REPORTED = 50
@@ -18,7 +18,7 @@ MAX_REPORTED = 50
 
 
 @frozen
-class Change:
+class ResultChange:
     """A result that changed; a side without a result is None."""
 
     adapter: str
@@ -35,13 +35,13 @@ class Change:
         return f"{self.adapter} · {self.id}: {_status(self.old)} -> {_status(self.new)}"
 
 
-def changed_results(old: Run, new: Run) -> Iterator[Change]:
-    """Yield the results that differ in status or answer, adapter by adapter in the order of the new run."""
+def changed_results(old: Run, new: Run) -> Iterator[ResultChange]:
+    """Yield the results whose status or answer changed, adapter by adapter, in the order of the new run."""
     before, after = ({(result.adapter, result.id): result for result in run.results} for run in (old, new))
     for key in dict.fromkeys([*after, *before]):
         one, other = before.get(key), after.get(key)
         if one is None or other is None or not _same(one, other):
-            yield Change(*key, one, other)
+            yield ResultChange(*key, one, other)
 
 
 def lines(old: Run, new: Run) -> Iterator[str]:
@@ -64,7 +64,10 @@ def markdown(old: Run, new: Run) -> Iterator[str]:
     """Yield the report as Markdown, for instance for a comment on a pull request."""
     yield "## Iceberg conformance: what changed"
     yield ""
-    versions = [f"- {code(name)}: {code(before)} is now {code(after)}" for name, before, after in _identities(old, new)]
+    versions = [
+        f"- {code_span(name)}: {code_span(before)} is now {code_span(after)}"
+        for name, before, after in _identities(old, new)
+    ]
     yield from [*versions, ""] if versions else []
     found = False
     for title, members in _groups(old, new):
@@ -72,8 +75,8 @@ def markdown(old: Run, new: Run) -> Iterator[str]:
         yield f"### {len(members)} {title}"
         yield ""
         for change in members[:MAX_REPORTED]:
-            sides = f"{code(_status(change.old))} is now {code(_status(change.new))}"
-            yield f"- {code(change.id)} of {code(change.adapter)}: {sides}"
+            sides = f"{code_span(_status(change.old))} is now {code_span(_status(change.new))}"
+            yield f"- {code_span(change.id)} of {code_span(change.adapter)}: {sides}"
         if len(members) > MAX_REPORTED:
             yield f"- and {len(members) - MAX_REPORTED} more"
         yield ""
@@ -99,16 +102,16 @@ def as_json(old: Run, new: Run) -> dict[str, Any]:
 
 
 def _identities(old: Run, new: Run) -> Iterator[tuple[str, str, str]]:
-    """Yield the implementations that changed: the name, and the implementation before and now."""
+    """Yield the adapters whose implementation changed: the name, and the implementation before and now."""
     versions = {adapter.name: adapter for adapter in old.adapters}
     for adapter in new.adapters:
         former = versions.pop(adapter.name, None)
         if former is None or _identity(former) != _identity(adapter):
             yield adapter.name, _identity(former), _identity(adapter)
-    yield from ((name, _identity(adapter), "not asked") for name, adapter in versions.items())
+    yield from ((name, _identity(adapter), _identity(None)) for name, adapter in versions.items())
 
 
-def _groups(old: Run, new: Run) -> Iterator[tuple[str, list[Change]]]:
+def _groups(old: Run, new: Run) -> Iterator[tuple[str, list[ResultChange]]]:
     """Yield the changes by kind, each with a title."""
     found = list(changed_results(old, new))
     groups = (
@@ -125,7 +128,7 @@ def _failing(result: Result | None) -> bool:
 
 def _identity(adapter: AdapterRun | None) -> str:
     if adapter is None:
-        return "not asked"
+        return "not in this run"
     return (
         f"not run ({adapter.not_examined})" if adapter.not_examined else f"{adapter.implementation} {adapter.version}"
     )

@@ -11,7 +11,7 @@ from conformance.core.terminal_sanitizer import escape_for_file, one_line
 from conformance.runner.results import AdapterRun, Case, Result
 from spec_ref.requirements import register
 
-SHORT = 240
+MAX_SHORT_EVIDENCE = 240
 """The maximum number of characters about one failure among many."""
 
 
@@ -33,14 +33,14 @@ def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | No
     if case.origin:
         lines.append(f"origin       {case.origin}")
     lines += [f"stderr       {line}" for line in result.stderr.splitlines()[-5:]]
-    lines.append(f"reproduce    {reproduce(case.id, adapter, vectors)}")
+    lines.append(f"reproduce    {reproduce_command(case.id, adapter, vectors)}")
     return [escape_for_file(one_line(line)) for line in lines]
 
 
 def short_evidence(result: Result) -> str:
     """Return the failure in one line, which may be shortened."""
     first = "".join(difference_text(one) for one in result.differences[:1])
-    return escape_for_file(one_line(shorten(first or result.reason or result.status, SHORT)))
+    return escape_for_file(one_line(shorten(first or result.reason or result.status, MAX_SHORT_EVIDENCE)))
 
 
 def requirement_line(code: str) -> str:
@@ -60,7 +60,7 @@ def difference_text(difference: dict[str, Any]) -> str:
     return "{}: expected {}, got {}".format(difference["path"] or "(the answer)", *sides)
 
 
-def reproduce(id_: str, adapter: AdapterRun, vectors: Path | None = None) -> str:
+def reproduce_command(id_: str, adapter: AdapterRun, vectors: Path | None = None) -> str:
     """Return the command that runs one vector again."""
     folder = f" --vectors {shlex.quote(str(vectors))}" if vectors is not None else ""
     return f"iceberg-conformance replay {id_} --adapter {adapter.reproduce}{folder}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.core.terminal_sanitizer import escape_for_file, one_line
-from conformance.reports.evidence import reproduce, requirement_line, short_evidence
+from conformance.reports.evidence import reproduce_command, requirement_line, short_evidence
 from conformance.reports.failure_groups import failure_groups
 from conformance.runner.results import Run
 
@@ -22,7 +22,7 @@ def _lines(run: Run, vectors: Path | None) -> Iterator[str]:
         lines = [
             *([requirement_line(group.requirement)] if group.requirement else []),
             f"{first.id}: {short_evidence(first)}",
-            reproduce(first.id, group.adapter, vectors),
+            reproduce_command(first.id, group.adapter, vectors),
         ]
         yield annotation("error", f"{group.requirement} {group.operation}: {group.counts}".strip(), lines)
     for adapter in run.adapters:

@@ -55,15 +55,15 @@ def _version(table: dict[str, Any], facts: dict[str, Any]) -> WrittenVersion:
     return WrittenVersion(
         table.get("delete") or "",
         refused,
-        tuple(_findings(facts, wanted=True)),
-        tuple(_findings(facts, wanted=False)),
+        tuple(_findings(facts, errors=True)),
+        tuple(_findings(facts, errors=False)),
     )
 
 
-def _findings(facts: dict[str, Any], *, wanted: bool) -> Iterator[tuple[str, str]]:
-    """Yield the codes of findings that are errors, or of the others, each once."""
+def _findings(facts: dict[str, Any], *, errors: bool) -> Iterator[tuple[str, str]]:
+    """Yield the requirements of findings that are errors, or of the other findings, each once with its finding."""
     shown: dict[str, str] = {}
     for finding in facts["findings"]:
-        if (finding["severity"] == "error") is wanted:
+        if (finding["severity"] == "error") is errors:
             shown.setdefault(finding["requirement"], f"{finding['in']}: {finding['check']}, at {finding['at']}")
     yield from sorted(shown.items())

@@ -14,7 +14,7 @@ from conformance.core.spec_links import rule_link
 from conformance.interop.cells import Matrix as Tables
 from conformance.interop.summary import STATUSES as TABLE_STATUSES
 from conformance.interop.summary import by_producer
-from conformance.reports.evidence import reproduce, short_evidence
+from conformance.reports.evidence import reproduce_command, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.golden_writers import golden_writers
 from conformance.reports.matrix import suite_matrix
@@ -62,7 +62,7 @@ def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) 
         rule_link=rule_link,
         examples=EXAMPLES,
         short_evidence=short_evidence,
-        reproduce=lambda group: reproduce(group.results[0].id, group.adapter, vectors),
+        reproduce=lambda group: reproduce_command(group.results[0].id, group.adapter, vectors),
         matrix=suite_matrix(run),
         statuses=STATUSES,
         writers=golden_writers(),
@@ -129,7 +129,7 @@ def payload(run: Run, vectors: Path | None = None) -> dict[str, Any]:
                 "name": adapter.name,
                 "identity": adapter.identity,
                 "notes": _notes(adapter),
-                "reproduce": reproduce("ID", adapter, vectors),
+                "reproduce": reproduce_command("ID", adapter, vectors),
                 "statuses": "".join(letters),
                 "details": {index: detail for index, detail in details.items() if detail},
             }

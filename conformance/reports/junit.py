@@ -45,7 +45,7 @@ def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.E
 
 
 def _wrongs(adapter: AdapterRun) -> list[tuple[str, str]]:
-    """Return the faults of an adapter itself, as names and texts of test cases."""
+    """Return the names and texts of test cases for faults of the adapter, not of single answers."""
     named = [("(start)", adapter.not_examined), ("(stop)", adapter.breach), *(("(expected)", u) for u in adapter.unmet)]
     return [(name, text) for name, text in named if text]
 

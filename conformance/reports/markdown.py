@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance.core.counts import plural
 from conformance.core.json_text import shorten
 from conformance.core.terminal_sanitizer import escape_for_file
-from conformance.reports.evidence import reproduce, short_evidence
+from conformance.reports.evidence import reproduce_command, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.matrix import suite_matrix
 from conformance.runner.judge import Outcome
@@ -30,10 +30,10 @@ def render(run: Run, vectors: Path | None = None) -> str:
         "",
         f"{run.totals}; **{run.verdict}**.",
         "",
-        row(["suite", *(escape_text(str(adapter)) for adapter in matrix.adapters)]),
+        table_row(["suite", *(escape_text(str(adapter)) for adapter in matrix.adapters)]),
         "|---" * (len(matrix.adapters) + 1) + "|",
         *(
-            row(
+            table_row(
                 [
                     escape_text(suite),
                     *(_counts(adapter, matrix.cell(suite, adapter.name)) for adapter in matrix.adapters),
@@ -41,7 +41,7 @@ def render(run: Run, vectors: Path | None = None) -> str:
             )
             for suite in matrix.suites
         ),
-        row(["**all**", *(_counts(adapter, matrix.total(adapter.name)) for adapter in matrix.adapters)]),
+        table_row(["**all**", *(_counts(adapter, matrix.total(adapter.name)) for adapter in matrix.adapters)]),
     ]
     groups = failure_groups(run)
     for adapter in matrix.adapters:
@@ -64,15 +64,16 @@ def _second_readings(readings: list[SecondReading]) -> list[str]:
         f"- {plural(len(readings), 'reading')}: {summed}",
     ]
     lines += [
-        f"- {code(f'{one.id} by {one.writer}, {one.label}')}: {code(shorten(one.reason))}" for one in found[:MAX_GROUPS]
+        f"- {code_span(f'{one.id} by {one.writer}, {one.label}')}: {code_span(shorten(one.reason))}"
+        for one in found[:MAX_GROUPS]
     ]
     if len(found) > MAX_GROUPS:
         lines.append(f"- and {len(found) - MAX_GROUPS} more")
     return lines
 
 
-def row(cells: list[str]) -> str:
-    """Return a row of a table; the text of a cell cannot end the cell."""
+def table_row(cells: list[str]) -> str:
+    """Return a row of a table; no text in a cell can end the cell."""
     return "| " + " | ".join(re.sub(r"\\*\|", r"\\|", cell).replace("\n", " ") for cell in cells) + " |"
 
 
@@ -88,15 +89,15 @@ def _failures(groups: list[FailureGroup], adapter: AdapterRun, vectors: Path | N
     notes += [f"not as expected: {unmet}" for unmet in adapter.unmet]
     if not groups and not notes:
         return []
-    lines = ["", f"### {escape_text(str(adapter))}", "", *(f"- {code(note)}" for note in notes)]
+    lines = ["", f"### {escape_text(str(adapter))}", "", *(f"- {code_span(note)}" for note in notes)]
     for group in groups[:MAX_GROUPS]:
-        lines.append(f"- {code(f'{group.requirement} {group.operation}'.strip())}: {group.counts}")
-        lines += [f"  - {code(one.id)}: {code(short_evidence(one))}" for one in group.results[:EXAMPLES]]
+        lines.append(f"- {code_span(f'{group.requirement} {group.operation}'.strip())}: {group.counts}")
+        lines += [f"  - {code_span(one.id)}: {code_span(short_evidence(one))}" for one in group.results[:EXAMPLES]]
         if len(group.results) > EXAMPLES:
             lines.append(f"  - and {len(group.results) - EXAMPLES} more")
         if group.requirement:
-            lines.append(f"  - {code(f'iceberg-conformance explain {group.requirement}')}")
-        lines.append(f"  - {code(reproduce(group.results[0].id, adapter, vectors))}")
+            lines.append(f"  - {code_span(f'iceberg-conformance explain {group.requirement}')}")
+        lines.append(f"  - {code_span(reproduce_command(group.results[0].id, adapter, vectors))}")
     if left := sum(len(group.results) for group in groups[MAX_GROUPS:]):
         lines.append(f"- and {left} failures of other requirements and operations")
     return lines
@@ -110,8 +111,8 @@ def escape_text(text: str) -> str:
 _MARKUP = re.compile(r"[<>&`|\[\]\\*_~@:#!]|(?<=www)\.")
 
 
-def code(text: str) -> str:
-    """Escape text, so that nothing in it becomes markup."""
+def code_span(text: str) -> str:
+    """Return text as inline code, in which nothing becomes markup."""
     fence = "`" * (1 + max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0))
     pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
     flat = escape_for_file(" ".join(text.split()))

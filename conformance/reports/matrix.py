@@ -18,26 +18,26 @@ class SuiteMatrix:
     cases: Counter[str]
     """The number of vectors of each suite."""
 
-    counted: dict[tuple[str, str], Counter[str]]
-    """Statuses by suite and the name of the adapter."""
+    counts: dict[tuple[str, str], Counter[str]]
+    """The number of results of each status, by suite and the name of the adapter."""
 
     def cell(self, suite: str, adapter: str) -> Counter[str]:
-        """Return the statuses of one suite."""
-        return self.counted.get((suite, adapter), Counter())
+        """Return the number of results of each status in one suite."""
+        return self.counts.get((suite, adapter), Counter())
 
     def suite_counts(self, adapter: str) -> list[tuple[str, Counter[str]]]:
-        """Return the suites with results of an implementation, with their statuses."""
+        """Return the suites in which an implementation has results, with the number of each status."""
         return [(suite, counts) for suite in self.suites if (counts := self.cell(suite, adapter))]
 
     def total(self, adapter: str) -> Counter[str]:
-        """Return the statuses of all suites."""
+        """Return the number of results of each status in all suites."""
         return sum((self.cell(suite, adapter) for suite in self.suites), Counter())
 
 
 def suite_matrix(run: Run) -> SuiteMatrix:
     """Return the matrix of a run."""
-    counted: dict[tuple[str, str], Counter[str]] = {}
+    counts: dict[tuple[str, str], Counter[str]] = {}
     for result in run.results:
-        counted.setdefault((run.cases[result.id].suite, result.adapter), Counter())[result.status] += 1
+        counts.setdefault((run.cases[result.id].suite, result.adapter), Counter())[result.status] += 1
     cases = Counter(case.suite for case in run.cases.values())
-    return SuiteMatrix(tuple(sorted(cases)), tuple(run.adapters), cases, counted)
+    return SuiteMatrix(tuple(sorted(cases)), tuple(run.adapters), cases, counts)

@@ -79,7 +79,7 @@ def _environment() -> Environment:
         finalize=escape_for_page,
         loader=FunctionLoader(_resource),
     )
-    environment.filters["share"] = share
+    environment.filters["percentage"] = percentage
     environment.filters["quote_fragment"] = quote_fragment
     return environment
 
@@ -89,6 +89,6 @@ def quote_fragment(text: str) -> str:
     return quote(text, safe="", errors="replace")
 
 
-def share(counts: Counter[str], status: str) -> str:
-    """Return the share of a status in per cent, for the style sheet."""
+def percentage(counts: Counter[str], status: str) -> str:
+    """Return the percentage of results with a status, for the style sheet."""
     return f"{100 * counts[status] / max(1, counts.total()):.2f}%"

@@ -17,7 +17,7 @@ WORDS = ("done", "unsupported", "known", "refused", "failed")
 
 
 def render(
-    found: RelayResults, identities: Mapping[str, str], seed: int, again: str, known: Sequence[KnownRelay] = ()
+    found: RelayResults, identities: Mapping[str, str], seed: int, command: str, known: Sequence[KnownRelay] = ()
 ) -> str:
     """Render the page.
 
@@ -25,7 +25,7 @@ def render(
         found: the results of a run.
         identities: the implementations by the names of the engines.
         seed: the seed of the first script.
-        again: the command line, without a file to replay.
+        command: the command line that runs a relay again, without the file to replay.
         known: the known failures.
     """
     engines = list(identities)
@@ -50,7 +50,7 @@ def render(
             (
                 one,
                 [(step.engine, dump_json(step.operation)) for step in one.steps],
-                f"{again} --replay {shlex.quote(str(one.file))}",
+                f"{command} --replay {shlex.quote(str(one.file))}",
             )
             for one in found.counterexamples
         ],

@@ -37,22 +37,23 @@ def render(findings: Sequence[tuple[str, Finding]], unreadable: Sequence[tuple[s
             {
                 "executionSuccessful": not unreadable,
                 "toolExecutionNotifications": [
-                    {"level": "error", "message": message(f"{location}: {reason}")} for location, reason in unreadable
+                    {"level": "error", "message": text_message(f"{location}: {reason}")}
+                    for location, reason in unreadable
                 ],
             }
         ],
         "results": [_result(location, finding, codes.index(finding.requirement)) for location, finding in findings],
     }
-    return log([run])
+    return make_log([run])
 
 
-def log(runs: Sequence[dict[str, Any]]) -> str:
-    """Return a log of some runs."""
+def make_log(runs: Sequence[dict[str, Any]]) -> str:
+    """Return a log that has some runs, as JSON."""
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=2, allow_nan=False) + "\n"
 
 
 def sarif_tool(codes: Sequence[str]) -> dict[str, Any]:
-    """Return the tool, with the requirements that results name."""
+    """Return the description of this tool, with the requirements that results name as its rules."""
     rules = [_rule(code) for code in codes]
     return {"driver": {"name": "iceberg-conformance", "version": tool_version(), "rules": rules}}
 
@@ -74,7 +75,7 @@ def _result(location: str, finding: Finding, rule: int) -> dict[str, Any]:
         "ruleId": finding.requirement,
         "ruleIndex": rule,
         "level": _LEVELS[finding.severity],
-        "message": message(_message_text(finding)),
+        "message": text_message(_message_text(finding)),
         "locations": [_location(place) for place in finding.places],
         "occurrenceCount": finding.count,
         "properties": {
@@ -89,7 +90,7 @@ def _result(location: str, finding: Finding, rule: int) -> dict[str, Any]:
     return result
 
 
-def message(text: str) -> dict[str, Any]:
+def text_message(text: str) -> dict[str, Any]:
     """Return a plain-text message, without links (section 3.11.6) or control characters."""
     return {"text": escape_for_file(text).replace("](", "] (")}
 

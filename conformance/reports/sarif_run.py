@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.reports.evidence import evidence
-from conformance.reports.sarif import artifact_location, log, message, sarif_tool
+from conformance.reports.sarif import artifact_location, make_log, sarif_tool, text_message
 from conformance.runner.results import AdapterRun, Result, Run
 
 REPORTED_STATUSES = ("failed", "crashed", "unexpected-pass", "known")
@@ -20,7 +20,7 @@ FINGERPRINT = "iceberg-conformance/case/v1"
 
 def render(run: Run, vectors: Path | None = None) -> str:
     """Render the log."""
-    return log([_run(run, adapter, vectors) for adapter in run.adapters])
+    return make_log([_run(run, adapter, vectors) for adapter in run.adapters])
 
 
 def _run(run: Run, adapter: AdapterRun, vectors: Path | None) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def _code(run: Run, result: Result) -> str:
 
 
 def _invocation(run: Run, adapter: AdapterRun) -> dict[str, Any]:
-    notes = [{"level": "error", "message": message(text)} for text in _notes(run, adapter)]
+    notes = [{"level": "error", "message": text_message(text)} for text in _notes(run, adapter)]
     return {"executionSuccessful": run.complete and not notes, "toolExecutionNotifications": notes}
 
 
@@ -66,7 +66,7 @@ def _result(
         "ruleIndex": codes.index(code),
         "level": "error",
         "kind": "fail",
-        "message": message("\n".join([f"{case.id}: {reason}", *evidence(case, result, adapter, vectors)])),
+        "message": text_message("\n".join([f"{case.id}: {reason}", *evidence(case, result, adapter, vectors)])),
         "locations": [{"logicalLocations": [{"name": case.id, "fullyQualifiedName": f"{case.suite}/{case.id}"}]}],
         "partialFingerprints": {FINGERPRINT: f"{adapter.name}/{case.id}"},
         "properties": {"status": result.status, "requirements": list(case.requirements)},

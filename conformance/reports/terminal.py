@@ -17,7 +17,7 @@ from conformance.core.colours import Paint, add_colour, plain
 from conformance.core.counts import plural
 from conformance.core.json_text import dump_json
 from conformance.core.terminal_sanitizer import escape_for_file, one_line
-from conformance.reports.evidence import evidence, reproduce, requirement_line, short_evidence
+from conformance.reports.evidence import evidence, reproduce_command, requirement_line, short_evidence
 from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.matrix import suite_matrix
 from conformance.runner.results import STATUSES, AdapterRun, Run
@@ -56,7 +56,7 @@ class Detail(enum.Enum):
 
 
 def show(run: Run, vectors: Path | None, stream: TextIO, detail: Detail = Detail.EXAMPLES) -> None:
-    """Write the report to a stream, in colour depending on NO_COLOR, FORCE_COLOR, and whether it is a terminal."""
+    """Write the report to a stream, in colour on a terminal, unless NO_COLOR or FORCE_COLOR decides otherwise."""
     environ = os.environ
     wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
     text = "".join(f"{one_line(line)}\n" for line in lines(run, vectors, add_colour if wanted else plain, detail))
@@ -134,7 +134,7 @@ def _examples(group: FailureGroup, vectors: Path | None, paint: Paint) -> Iterat
         yield f"      and {len(group.results) - EXAMPLES} more"
     if group.requirement:
         yield f"    explain      iceberg-conformance explain {group.requirement}"
-    yield f"    reproduce    {reproduce(group.results[0].id, group.adapter, vectors)}"
+    yield f"    reproduce    {reproduce_command(group.results[0].id, group.adapter, vectors)}"
 
 
 def _table(run: Run, paint: Paint) -> Iterator[str]:
@@ -189,7 +189,7 @@ def _known(run: Run) -> Iterator[str]:
 
 
 def _choices(run: Run) -> Iterator[str]:
-    """Yield the vectors that permit several outcomes, of which the adapters of this run chose different ones."""
+    """Yield the vectors that permit several outcomes and for which adapters of this run chose different ones."""
     chosen: dict[str, dict[str, list[str]]] = {}
     for result in run.results:
         if result.chosen is not None:

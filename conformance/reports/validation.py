@@ -15,7 +15,7 @@ from conformance.core.terminal_sanitizer import one_line, xml_text
 from conformance.rules import find_check
 from conformance.validator.advice import Advice, AdviceKind, advice
 from conformance.validator.finding_filter import is_failure
-from conformance.validator.readability import EngineReadability, readers
+from conformance.validator.readability import EngineReadability, engine_readability
 from conformance.validator.run import TableReport
 from conformance.validator.tolerated import find_tolerated
 from spec_ref.checks.findings import Finding, Severity
@@ -65,7 +65,7 @@ PARTIAL = "the table was not checked to its end"
 
 
 def place_json(place: Violation) -> dict[str, Any]:
-    """Return the place of a violation as JSON."""
+    """Return a violation as JSON: its place, and what was found and expected there."""
     members = {"file": place.file, "path": place.path or None, "found": place.found, "expected": place.expected}
     return {name: value for name, value in members.items() if value is not None}
 
@@ -145,7 +145,7 @@ def table_json(outcome: ValidationResult) -> dict[str, Any]:
         "consequences": [finding_json(finding) for finding in report.consequences],
         "writers": list(report.writers),
         "features": sorted(report.features),
-        "readability": [reader_json(reader) for reader in readers(report.features)],
+        "readability": [reader_json(reader) for reader in engine_readability(report.features)],
     }
 
 
@@ -161,7 +161,7 @@ def as_json(outcomes: Sequence[ValidationResult]) -> str:
 
 
 def summary_json(outcomes: Sequence[ValidationResult]) -> dict[str, int]:
-    """Return the numbers of tables: all, those with findings that fail, and those that were not checked completely."""
+    """Return how many tables there are, how many have findings that fail, and how many were not checked completely."""
     return {
         "tables": len(outcomes),
         "failing": sum(one.fails for one in outcomes),
@@ -183,7 +183,7 @@ def as_lines(outcomes: Sequence[ValidationResult]) -> str:
 
 
 def as_junit(outcomes: Sequence[ValidationResult]) -> str:
-    """Return a JUnit report: a suite for each table, a case for each cause, which fails as the command does."""
+    """Return a JUnit report: a suite for each table, with a case for each finding."""
     root = ElementTree.Element("testsuites", name="iceberg-conformance validate")
     for outcome in outcomes:
         findings = () if outcome.report is None else outcome.report.findings
@@ -255,8 +255,8 @@ def as_text(
     Args:
         outcomes: the tables.
         paint: colours text.
-        verbose: whether to show each tolerated finding that does not fail.
-        brief: whether to show only the tables with a failure in full.
+        verbose: whether to show each tolerated finding, and each finding that follows from others.
+        brief: whether to leave out the details of tables without errors and warnings, unless ``verbose``.
     """
     return map(one_line, _lines(outcomes, paint, verbose=verbose, brief=brief and not verbose))
 
@@ -336,7 +336,7 @@ def _table(outcome: ValidationResult, report: TableReport, paint: Paint, *, verb
     for finding in report.findings:
         if finding not in quiet:
             yield from _finding(finding, paint)
-    obstacles = [reader for reader in readers(report.features) if not reader.reads]
+    obstacles = [reader for reader in engine_readability(report.features) if not reader.reads]
     for reader in obstacles if verbose else ():
         reasons = "; ".join(dict.fromkeys(f"{fact.outcome}: {fact.reason}" for fact in reader.obstacles))
         yield f"  {paint('not readable by', '36')} {reader.engine} {reader.versions}: {reasons}"

@@ -1,4 +1,4 @@
-"""The registry of checks: those of `spec_ref.checks`, and those over files, rows and versions of a table.
+"""The registry of checks: those of `spec_ref.checks`, and those of files, of rows and of versions of a table.
 
 Each level has a TOML file, and each check has an id, requirements, a scope and a severity.
 """
@@ -35,12 +35,12 @@ def retired_check_ids() -> Mapping[str, str]:
 
 
 def find_check(violation: Violation) -> Check | None:
-    """Return the check that found a violation; None if the registry has none, as for errors that no table can show."""
+    """Return the check that found a violation; None for a violation that no check of a table finds."""
     return registry().get(check_id(violation.requirement, violation.aspect))
 
 
 def with_former_codes(codes: Sequence[str]) -> tuple[str, ...]:
-    """Return codes of requirements with those that these were split from, which select them for one more release."""
+    """Add the former codes of requirements that were split: a former code selects its parts for one more release."""
     before = (register()[code].split_from for code in codes)
     return (*codes, *(code for code in before if code is not None))
 

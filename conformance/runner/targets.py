@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 
-from conformance.core.failures import NotExamined, UsageError, suggestion
+from conformance.core.failures import NotExamined, UsageError, suggest_names
 from conformance.core.lazy_imports import lazy_imports
 from conformance.runner.adapter_interface import Adapter, InProcess, Trace
 from conformance.runner.execution import Target
@@ -47,7 +47,7 @@ def target(name: str, limits: AdapterLimits, trace: Trace | None = None) -> Targ
         return Target(name, partial(Process, name, command, limits=limits, trace=trace), shlex.quote(name))
     if name not in engine_labels():
         known = [*in_process_modules(), *engine_labels()]
-        hint = suggestion(name, known) or "."
+        hint = suggest_names(name, known) or "."
         raise UsageError(
             f"unknown adapter {name!r}{hint} The adapters are {', '.join(known)}; a command of one word is written "
             f"cmd:{name}"

@@ -1,1 +1,1 @@
-"""The data pipeline: files by URI, tables, and scan tasks turned into Arrow batches, here or on a cluster."""
+"""Reading and writing tables: access to files by URI, scan tasks turned into Arrow batches, stores, and writes."""

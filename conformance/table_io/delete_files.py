@@ -1,4 +1,4 @@
-"""The delete files of a scan, each read once, however many data files it applies to."""
+"""Reading the delete files of a scan, each only once, however many data files it applies to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from conformance.table_io.encryption import open_data_file
 from conformance.table_io.file_access import s3_object
-from conformance.table_io.reading import Reading, in_file, read_vector, vector_in
+from conformance.table_io.reading import ReadPlan, name_file_in_errors, read_vector, slice_vector
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_deletion_vector
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
 from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merge_deletes, read_position_deletes
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 def _span(file: DataFile) -> tuple[int, int] | None:
-    """Return where a deletion vector begins and ends; None for other files, and for values that no file has."""
+    """Return the start and end of a deletion vector in its file; None for other delete files and impossible values."""
     start, length = file.content_offset, file.content_size_in_bytes
     if not file.is_deletion_vector or file.key_metadata is not None or start is None or length is None:
         return None
@@ -51,7 +51,7 @@ def _span(file: DataFile) -> tuple[int, int] | None:
 
 
 def _coalesced(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join spans that are near each other."""
+    """Merge spans that are near each other."""
     joined: list[tuple[int, int]] = []
     for start, stop in sorted(spans):
         if joined and start - joined[-1][1] <= VECTORS_GAP and stop - joined[-1][0] <= VECTORS_BYTES:
@@ -83,17 +83,17 @@ class _Remembered:
 
 
 class DeleteFiles:
-    """The delete files of one read of a table."""
+    """Reads and caches the delete files for one read of a table."""
 
-    def __init__(self, reading: Reading, tasks: Iterable[FileScanTask] = ()) -> None:
+    def __init__(self, read_plan: ReadPlan, tasks: Iterable[FileScanTask] = ()) -> None:
         """Prepare for a read.
 
         Args:
-            reading: the columns to read.
-            tasks: the tasks that will be processed here, as far as they are known. Their equality deletes are indexed
-                together, so that each is indexed once, although different ones apply to each data file.
+            read_plan: the columns to read.
+            tasks: the tasks that will be read with this object, as far as they are known. Their equality deletes are
+                indexed together, so that each is indexed once, although different ones apply to each data file.
         """
-        self._reading = reading
+        self._read_plan = read_plan
         self._files = _Remembered(MAX_CACHED_FILES)
         self._indexes = _Remembered(MAX_CACHED_FILES)
         self._groups: dict[tuple[Any, ...], dict[str, ScanDelete]] = {}
@@ -114,7 +114,7 @@ class DeleteFiles:
 
         Raises:
             SpecError: a delete file or deletion vector is damaged, or differs from its manifest entry.
-            FileAccessError: one cannot be read.
+            FileAccessError: a delete file cannot be read.
         """
         path = task.data_file.file_path
         by_position = [d.data_file for d in task.deletes if d.data_file.content is FileContent.POSITION_DELETES]
@@ -127,7 +127,7 @@ class DeleteFiles:
 
     def _position_file(self, file: DataFile) -> Deleted:
         def read() -> Deleted:
-            with in_file(file.file_path), open_data_file(file) as (opened, decryption):
+            with name_file_in_errors(file.file_path), open_data_file(file) as (opened, decryption):
                 rows = open_rows(opened, file.file_format, decryption=decryption)
                 project = compile_projection(POSITION_DELETE_FIELDS, rows.written, {})
                 return read_position_deletes(map(project, rows.batches(project.columns)))
@@ -135,7 +135,7 @@ class DeleteFiles:
         return self._files.get(file.file_path, read)
 
     def _vector(self, file: DataFile, path: str) -> PositionBitmap:
-        with in_file(file.file_path):
+        with name_file_in_errors(file.file_path):
             check_vector_entry(file, path)
             vector = decode_deletion_vector(self._vector_bytes(file))
             check_cardinality(file, vector)
@@ -149,7 +149,7 @@ class DeleteFiles:
             return read_vector(file)
         around = (one for one in self._spans.get(file.file_path, ()) if one[0] <= span[0] and span[1] <= one[1])
         start, stop = next(around, span)
-        return vector_in(file, self._parts.get((file.file_path, start), lambda: source.read_range(start, stop)))
+        return slice_vector(file, self._parts.get((file.file_path, start), lambda: source.read_range(start, stop)))
 
     # Deletes by equality
 
@@ -164,7 +164,7 @@ class DeleteFiles:
         made = []
         for scope, own in self._scopes(task).items():
             deletes = list(self._groups.get(scope, {d.data_file.file_path: d for d in own}).values())
-            columns = tuple(delete_column(field_id, self._reading.schemas) for field_id in scope[0])
+            columns = tuple(delete_column(field_id, self._read_plan.schemas) for field_id in scope[0])
             paths = tuple(delete.data_file.file_path for delete in deletes)
             index = self._indexes.get((scope, paths), lambda c=columns, d=deletes: self._index(c, d))  # type: ignore[misc]
             made.append((columns, index))
@@ -173,8 +173,8 @@ class DeleteFiles:
     def _scopes(self, task: FileScanTask) -> dict[tuple[Any, ...], list[ScanDelete]]:
         """Group the task's equality deletes by the columns that they compare and the data files that they are for.
 
-        Of deletes for the same columns and data files, those that are later than the data file apply (SCN010), so that
-        one index serves data files of all ages.
+        Within a group, the deletes with a greater sequence number than the data file apply (SCN010). Thus one index
+        serves data files of all sequence numbers.
         """
         scopes: dict[tuple[Any, ...], list[ScanDelete]] = {}
         for delete in task.deletes:
@@ -182,11 +182,11 @@ class DeleteFiles:
             if file.content is FileContent.EQUALITY_DELETES:
                 ids = tuple(sorted(set(file.equality_ids or ())))
                 if not ids:
-                    with in_file(file.file_path):
+                    with name_file_in_errors(file.file_path):
                         raise spec_error(
                             "DFL020", "an equality delete file must have equality_ids", found=file.equality_ids
                         )
-                spec = self._reading.spec(delete.partition_spec_id)
+                spec = self._read_plan.spec(delete.partition_spec_id)
                 partition = () if spec.is_unpartitioned else partition_key(file, spec)
                 scopes.setdefault((ids, partition), []).append(delete)
         return scopes
@@ -206,9 +206,9 @@ class DeleteFiles:
 
     def _equality_batches(self, columns: Sequence[DeleteColumn], delete: ScanDelete) -> list[pa.RecordBatch]:
         file = delete.data_file
-        constants = identity_values(self._reading.spec(delete.partition_spec_id), file.partition)
-        with in_file(file.file_path), open_data_file(file) as (opened, decryption):
-            rows = open_rows(opened, file.file_format, self._reading.mapping, decryption=decryption)
+        constants = identity_values(self._read_plan.spec(delete.partition_spec_id), file.partition)
+        with name_file_in_errors(file.file_path), open_data_file(file) as (opened, decryption):
+            rows = open_rows(opened, file.file_format, self._read_plan.mapping, decryption=decryption)
             check_delete_columns(columns, rows.written, constants)
             project = compile_projection([column.field for column in columns], rows.written, constants)
             return [project(batch) for batch in rows.batches(project.columns)]

@@ -1,13 +1,14 @@
 """Tables that are encrypted as Iceberg-Java encrypts them: keys, manifest lists, manifests and data files.
 
-The spec has places for keys (Encryption Keys; ``key_metadata`` of manifests and files) and leaves their form to
-implementations. The form here is that of Iceberg-Java, the only one that is known to be written:
+The spec has fields for keys (Encryption Keys; ``key_metadata`` of manifests and files) and leaves their format to
+implementations. This module uses the format of Iceberg-Java, the only one that is known to be written:
 
-- The metadata of a key is the version 1, and an Avro record of an AES key, an AAD prefix and the length of the file.
-- That of a manifest list is in the table's ``encryption-keys``, encrypted with another of these keys, whose time of
-  creation is the additional authenticated data. A key service unwraps this one.
-- A manifest list has that of each manifest, and a manifest that of each file, as it is.
-- Parquet files have Parquet's modular encryption with this key and prefix; all other files are AES GCM streams.
+- The key metadata of a file is the version byte 1, and an Avro record with an AES key, an AAD prefix and the length of
+  the file.
+- The key metadata of a manifest list is in the table's ``encryption-keys``, encrypted with another of these keys. The
+  time when that key was created is the additional authenticated data, and a key service unwraps it.
+- The key metadata of a manifest is in the manifest list, and that of a file in its manifest, both not encrypted again.
+- Parquet files use Parquet's modular encryption with this key and prefix; all other files are AES GCM streams.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ with lazy_imports():
     from spec_ref.encodings import aes_gcm_stream
 
 KeyService: TypeAlias = Callable[[bytes, str], bytes]
-"""Unwraps a key: from the wrapped key and the id of the key that wraps it to the key."""
+"""Unwraps a key: takes the wrapped key and the id of the key that wraps it, and returns the key."""
 
 
 class WritingKeyService(Protocol):
@@ -54,7 +55,7 @@ class WritingKeyService(Protocol):
         """Unwrap a key, like `KeyService`."""
 
     def wrap(self, key: bytes, wrapping_id: str) -> bytes:
-        """Wrap a key with the key of an id."""
+        """Wrap a key with the master key that has an id."""
 
 
 KEY_ID = "encryption.key-id"
@@ -64,14 +65,14 @@ KEY_LENGTH = "encryption.data-key-length"
 """The table property that has the length in bytes of the keys of new files."""
 
 WRAPPING_KEY_MS = 730 * 86_400_000
-"""How long a key that encrypts the keys of manifest lists is used for new ones, as by Iceberg-Java."""
+"""How long Iceberg-Java, and so this module, uses a key that encrypts the keys of manifest lists for new lists."""
 
 DEFAULT_KEY_LENGTH = 16
 AAD_PREFIX_LENGTH = 16
 
 VERSION = b"\x01"
 KEY_TIMESTAMP = "KEY_TIMESTAMP"
-"""The property of a key that has the time of its creation, which is authenticated with what it encrypts."""
+"""The property with the time when a key was created, which is additional authenticated data of what it encrypts."""
 
 
 @functools.cache
@@ -90,12 +91,12 @@ def _schema() -> Any:
 
 
 class UnsupportedEncryption(FileAccessError):
-    """A file that is encrypted in a form that is not supported here, which breaks no rule."""
+    """A file is encrypted in a form that is not supported here, which is not a violation of the spec."""
 
 
 @attrs.frozen
 class KeyMetadata:
-    """The key, the prefix of the authenticated data and the length, with which a file is decrypted."""
+    """What the decryption of a file needs: its key, the prefix of its authenticated data, and its length."""
 
     key: bytes = attrs.field(repr=False)
     aad_prefix: bytes = b""
@@ -162,7 +163,7 @@ def key_length(properties: Mapping[str, str]) -> int | None:
 
 
 def new_file_key(length: int) -> KeyMetadata:
-    """Draw the key of a new file, and the prefix of its authenticated data.
+    """Generate the key of a new file, and the prefix of its authenticated data, at random.
 
     Args:
         length: the length of the key in bytes.
@@ -174,8 +175,8 @@ def encrypt_stream(data: bytes, key: KeyMetadata) -> tuple[bytes, KeyMetadata]:
     """Encrypt a file as an AES GCM stream.
 
     Args:
-        data: the content.
-        key: its new key.
+        data: the content of the file.
+        key: the key of the file, from `new_file_key`.
 
     Returns:
         The encrypted file, and its key metadata with the length.
@@ -207,7 +208,7 @@ def decrypt_stream(data: bytes, metadata: KeyMetadata, location: str) -> bytes:
         raise UnsupportedEncryption(location, f"the file is encrypted: {error}") from None
 
 
-def decrypt_checked(data: bytes, metadata: KeyMetadata, location: str) -> bytes:
+def decrypt_and_check_nonces(data: bytes, metadata: KeyMetadata, location: str) -> bytes:
     """Decrypt a file that is an AES GCM stream, and check that it uses no nonce twice.
 
     Args:
@@ -229,7 +230,7 @@ def decrypt_checked(data: bytes, metadata: KeyMetadata, location: str) -> bytes:
 
 @attrs.frozen
 class KeyFile:
-    """A key service for tests: its keys are in a file, and a wrapped key is a cipher block without AAD.
+    """A key service for tests: master keys are in a file, and wrap keys by AES GCM without AAD.
 
     Iceberg-Java's key service for tests wraps keys in the same way.
     """
@@ -265,16 +266,16 @@ class KeyFile:
 
 
 def load_key_file(path: str | Path) -> KeyFile:
-    """Read a file of keys: a JSON object of keys in hexadecimal by their ids.
+    """Read a key file: a JSON object of master keys in hexadecimal, by their ids.
 
     Args:
         path: the file.
 
     Raises:
-        UsageError: the file cannot be read, or has another form.
+        UsageError: the file cannot be read, or is not such an object.
     """
     try:
-        found = key_file(json.loads(Path(path).read_text(encoding="utf-8")))
+        found = parse_key_file(json.loads(Path(path).read_text(encoding="utf-8")))
     except (OSError, ValueError, AttributeError, TypeError) as error:
         expected = "a JSON object of AES keys in hexadecimal by their ids"
         raise UsageError(f"{path}: expected {expected}: {type(error).__name__}") from None
@@ -284,11 +285,11 @@ def load_key_file(path: str | Path) -> KeyFile:
     return found
 
 
-def key_file(keys: Mapping[str, str]) -> KeyFile:
-    """Make the key service of keys in hexadecimal by their ids.
+def parse_key_file(keys: Mapping[str, str]) -> KeyFile:
+    """Make a key service from master keys in hexadecimal, by their ids.
 
     Args:
-        keys: the content of a file of keys.
+        keys: the content of a key file.
 
     Raises:
         UsageError: the library for AES is not installed.
@@ -311,8 +312,8 @@ def manifest_list_key(metadata: TableMetadata, key_id: str, service: KeyService,
 
     Raises:
         SpecError: SNP012 if the table does not have the key; ENC002 if a key is not in base64.
-        UnsupportedEncryption: the keys have a form other than those of Iceberg-Java.
-        FileAccessError: the keys were changed.
+        UnsupportedEncryption: the keys do not have the form of Iceberg-Java.
+        FileAccessError: the authentication of a key failed, as it was changed.
     """
     keys = {key.key_id: key for key in metadata.encryption_keys or ()}
     if key_id not in keys:
@@ -339,7 +340,7 @@ def find_wrapping_key(keys: Iterable[EncryptionKey], master_id: str, now_ms: int
 
     Args:
         keys: the keys of the table.
-        master_id: the id of the key that the key service wraps keys with.
+        master_id: the id of the master key that the key service wraps keys with.
         now_ms: the time in milliseconds.
     """
     usable = [
@@ -356,8 +357,8 @@ def new_wrapping_key(service: WritingKeyService, master_id: str, length: int, no
     """Make a key that encrypts the key metadata of manifest lists.
 
     Args:
-        service: wraps it.
-        master_id: the id of the key that the service wraps it with.
+        service: wraps the new key.
+        master_id: the id of the master key that the service wraps it with.
         length: the length of the key in bytes.
         now_ms: the time in milliseconds.
     """
@@ -397,8 +398,8 @@ def _decoded(key: EncryptionKey, location: str) -> bytes:
         raise SpecError(attrs.evolve(error.violation, file=location)) from None
 
 
-class DecryptingReads:
-    """Reads the manifest lists and manifests of an encrypted table, as planning asks for them by their locations."""
+class DecryptingReader:
+    """A function for scan planning that reads manifest lists and manifests by their locations, and decrypts them."""
 
     def __init__(self, metadata: TableMetadata, service: KeyService | None, read: Callable[[str], bytes]) -> None:
         self._metadata = metadata
@@ -409,7 +410,7 @@ class DecryptingReads:
         self._manifests: dict[str, bytes] = {}
 
     def __call__(self, location: str) -> bytes:
-        """Read and decrypt a file; one that has no key is returned as it is.
+        """Read a file, and decrypt it if the table has a key for it.
 
         Raises:
             FileAccessError: the file cannot be read, or its key metadata is not supported.
@@ -438,7 +439,7 @@ def open_data_file(file: DataFile) -> Iterator[tuple[Any, Any]]:
         file: its manifest entry.
 
     Yields:
-        The open file, and what pyarrow decrypts it with if it is an encrypted Parquet file.
+        The open file, and for an encrypted Parquet file the properties that pyarrow decrypts it with.
 
     Raises:
         FileAccessError: it cannot be read, or its key metadata is not supported.
@@ -459,7 +460,7 @@ def open_data_file(file: DataFile) -> Iterator[tuple[Any, Any]]:
 
 
 def parquet_encryption_properties(key: KeyMetadata, struct: StructType, location: str) -> Any:
-    """Return what pyarrow encrypts a Parquet file with, its ``FileEncryptionProperties``.
+    """Return pyarrow's ``FileEncryptionProperties`` for a Parquet file.
 
     Args:
         key: the key of the file, for its footer and all columns.
@@ -478,7 +479,7 @@ def parquet_encryption_properties(key: KeyMetadata, struct: StructType, location
 
 
 def parquet_decryption(metadata: KeyMetadata, location: str) -> Any:
-    """Return what pyarrow decrypts a Parquet file with, its ``FileDecryptionProperties``.
+    """Return pyarrow's ``FileDecryptionProperties`` for a Parquet file.
 
     Args:
         metadata: the key metadata of the file.

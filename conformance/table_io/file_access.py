@@ -1,9 +1,9 @@
 """Access to files by the URIs in tables (Paths in Metadata; File System Operations).
 
 Locations are used literally: nothing is percent-decoded, and ``?`` and ``#`` are characters of names, because engines
-write partition values into paths that way. Object stores are those of ``pyarrow.fs``; credentials and endpoints are
-taken from the environment variables of each store's usual tools. pyarrow is only loaded for random access and for files
-on stores: local files are read whole, listed and written without it.
+write partition values into paths that way. Object stores are those of ``pyarrow.fs``; credentials and endpoints come
+from the environment variables that each store's usual tools read. pyarrow is loaded only for random access and for
+files on stores: whole local files are read, listed and written without it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from conformance.table_io.object_stores import (
     open_s3,
     s3_endpoint,
     s3_region,
-    store_seconds,
     store_settings,
+    store_timeout,
 )
 from conformance.table_io.s3_requests import S3Object, TooLarge, can_read, open_bucket
 
@@ -135,7 +135,7 @@ def file_system(location: str) -> tuple[fs.FileSystem, str]:
     if path is not None:
         return _local(), path
     place = split_location(location)
-    with store_errors(location):
+    with convert_store_errors(location):
         return open_file_system(place.scheme, place.authority, store_settings()), place.path
 
 
@@ -166,14 +166,14 @@ def open_input(location: str) -> pa.NativeFile:
         FileAccessError: it does not exist, cannot be read, or is not a file.
     """
     system, path = file_system(location)
-    with store_errors(location):
+    with convert_store_errors(location):
         if system is _local():
             _refuse_endless(location, path)
         return system.open_input_file(path)
 
 
 def _refuse_endless(location: str, path: str) -> None:
-    """Refuse a local path that is a pipe or a device, as reading it may never end."""
+    """Refuse a local path of a pipe or a device, as reading from it may never end."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):  # opening it reports the error
@@ -192,12 +192,12 @@ def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
     if path is None:
         direct = s3_object(location)
         if direct is not None:
-            with store_errors(location):
+            with convert_store_errors(location):
                 try:
                     return direct.read_all(limit)
                 except TooLarge as error:
                     raise _too_large(location, error.size, limit) from None
-        with open_input(location) as file, store_errors(location):
+        with open_input(location) as file, convert_store_errors(location):
             return _whole(location, file, file.size(), limit)
     with _local_errors(location):
         _refuse_endless(location, path)
@@ -211,7 +211,7 @@ def _whole(location: str, file: Any, size: int, limit: int) -> bytes:
         raise _too_large(location, size, limit)
     data: bytes = file.read(size)
     if len(data) != size:
-        raise short_read(location, len(data), size)
+        raise short_read_error(location, len(data), size)
     return data
 
 
@@ -219,13 +219,13 @@ def _too_large(location: str, size: int, limit: int) -> FileAccessError:
     return FileAccessError(location, f"the file has {size} bytes; at most {limit} are read at once")
 
 
-def short_read(location: str, given: int, asked: int) -> FileAccessError:
+def short_read_error(location: str, received: int, requested: int) -> FileAccessError:
     """Make the error for a read that returned too few bytes, which does not mean that the file is damaged."""
-    return FileAccessError(location, f"it cannot be read: expected {asked} bytes, and got {given}")
+    return FileAccessError(location, f"it cannot be read: expected {requested} bytes, and got {received}")
 
 
-def store_failure(error: BaseException) -> str | None:
-    """Return the failure of a store behind an error, if any; such an error does not mean that the file is damaged."""
+def find_store_failure(error: BaseException) -> str | None:
+    """Return the message of a store's failure that caused an error, if any: then the file need not be damaged."""
     cause: BaseException | None = error
     while cause is not None:
         words = " ".join(str(cause).split())
@@ -242,7 +242,7 @@ def file_size(location: str) -> int:
         FileAccessError: the file does not exist, or access is denied.
     """
     system, path = file_system(location)
-    with store_errors(location):
+    with convert_store_errors(location):
         info = system.get_file_info(path)
     if info.type is fs.FileType.NotFound:
         raise FileMissing(location, "there is no such file")
@@ -262,7 +262,7 @@ def is_directory(location: str) -> bool:
         with _local_errors(location):
             return os.path.isdir(path)
     system, key = file_system(location)
-    with store_errors(location):
+    with convert_store_errors(location):
         return bool(system.get_file_info(key).type is fs.FileType.Directory)
 
 
@@ -279,7 +279,7 @@ def list_files(location: str) -> tuple[ListedFile, ...]:
             inside = [(entry.name, entry.stat().st_size) for entry in entries if entry.is_file()]
         return tuple(ListedFile(f"{base}/{name}", name, size) for name, size in sorted(inside))
     system, key = file_system(location)
-    with store_errors(location):
+    with convert_store_errors(location):
         found = system.get_file_info(fs.FileSelector(key))
     files = (ListedFile(f"{base}/{i.base_name}", i.base_name, i.size) for i in found if i.type is fs.FileType.File)
     return tuple(sorted(files, key=lambda file: file.name))
@@ -299,13 +299,13 @@ def write_bytes(location: str, data: bytes) -> None:
                 file.write(data)
         return
     system, key = file_system(location)
-    with store_errors(location), system.open_output_stream(key) as out:
+    with convert_store_errors(location), system.open_output_stream(key) as out:
         out.write(data)
 
 
 @contextmanager
 def _local_errors(location: str) -> Iterator[None]:
-    """Convert errors of Python for a local file."""
+    """Convert Python's errors about a local file to `FileAccessError`."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: the name has a character that names cannot have
@@ -315,7 +315,7 @@ def _local_errors(location: str) -> Iterator[None]:
 
 
 def _plain_failure(location: str, error: BaseException) -> FileAccessError | None:
-    """Convert an error by its kind, if that is enough."""
+    """Convert an error whose type determines the result; None for other errors."""
     match error:
         case FileNotFoundError():
             return FileMissing(location, "there is no such file or directory")
@@ -330,8 +330,8 @@ def _plain_failure(location: str, error: BaseException) -> FileAccessError | Non
 
 
 @contextmanager
-def store_errors(location: str) -> Iterator[None]:
-    """Convert errors of pyarrow's file systems. Stores report missing permissions only in the message."""
+def convert_store_errors(location: str) -> Iterator[None]:
+    """Convert errors of pyarrow's file systems to `FileAccessError`; only their messages name missing permissions."""
     try:
         yield
     except FileAccessError:
@@ -372,9 +372,9 @@ def _local() -> fs.LocalFileSystem:
 
 
 def s3_object(location: str) -> S3Object | None:
-    """Return direct access to an object on S3, which takes one request for a range and the size of the object.
+    """Return direct access to an object on S3, which gets a range and the size of the object by one request.
 
-    It is for keys in the environment. With other credentials, pyarrow finds them and reads.
+    Return None if the environment has no keys: pyarrow finds other credentials, and reads with them.
 
     Raises:
         FileAccessError: no file system has the scheme, or the region of the bucket cannot be found.
@@ -387,11 +387,11 @@ def s3_object(location: str) -> S3Object | None:
     has_keys = settings.get("AWS_ACCESS_KEY_ID") and settings.get("AWS_SECRET_ACCESS_KEY")
     if not has_keys or not _PLAIN_BUCKET.fullmatch(bucket) or not can_read(key):
         return None
-    with store_errors(location):
+    with convert_store_errors(location):
         endpoint, region = s3_endpoint(settings), s3_region(bucket, settings)
         if not endpoint and (region is None or region.startswith(_OTHER_DOMAINS)):
             return None
-        opened = open_bucket(bucket, endpoint, region or "us-east-1", store_seconds(), given)
+        opened = open_bucket(bucket, endpoint, region or "us-east-1", store_timeout(), given)
         return S3Object(opened, key)
 
 

@@ -52,8 +52,8 @@ def parse_filter(text: str, schema: Schema, *, case_sensitive: bool = True) -> P
         case_sensitive: whether names must be spelled as in the schema.
 
     Returns:
-        The predicate, unbound. It has the meaning of the spec, which differs from SQL: every test except IS NULL is
-        false for null, and its negation true (EXP012), so that ``id <> 5`` holds if id is null.
+        The unbound predicate. Its meaning is that of the spec, which differs from SQL: for null, every test except IS
+        NULL is false and its negation is true (EXP012), so that ``id <> 5`` is true if id is null.
 
     Raises:
         UsageError: the text is not a condition, or predicates of the spec cannot express it.

@@ -1,4 +1,4 @@
-"""Reading tables on this machine: scan tasks in threads, as Arrow releases Python's lock to decode and filter."""
+"""Reading tables on this machine: scan tasks run in threads, as Arrow decodes and filters without Python's lock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.read_tasks import arrow_schema, metadata_type, read_task
-from conformance.table_io.reading import Reading, make_reading
+from conformance.table_io.reading import ReadPlan, make_read_plan
 from conformance.table_io.tables import Table
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.scan_planning.planner import plan
@@ -22,7 +22,7 @@ from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import FileScanTask, table_state
 
-WAITING_BATCHES = 4
+MAX_QUEUED_BATCHES = 4
 """How many batches of each thread may wait for the consumer."""
 
 
@@ -46,20 +46,20 @@ def read_table(
         ref: the name of a branch or tag, instead of a snapshot id.
         timestamp_ms: a time, to read the snapshot that was current then.
         select: names of columns, with dots for fields of structs, and of the metadata columns ``_file``, ``_pos``,
-            ``_deleted``, ``_spec_id``, ``_partition``, ``_row_id`` and ``_last_updated_sequence_number``; all columns
-            of the table where None. With ``_deleted``, rows that are deleted are given too.
+            ``_deleted``, ``_spec_id``, ``_partition``, ``_row_id`` and ``_last_updated_sequence_number``; None for all
+            columns of the table. With ``_deleted``, deleted rows are returned, too.
         filter: the condition on rows; all rows by default.
         case_sensitive: whether names in ``select`` and ``filter`` must be spelled as in the schema.
         threads: how many data files are read at once; None for one per processor. With one thread, rows are in the
             order of the plan and of the files; with more, in any order.
-        batch_rows: the most rows that are decoded at once.
+        batch_rows: the maximum number of rows that are decoded at once.
 
     Raises:
-        SpecError: the table, the selection or the filter is wrong; errors in a data file are raised when the reader
-            gets to it.
+        SpecError: the table, the selection or the filter is wrong; errors in a data file are raised when the file is
+            read.
         FileAccessError: a file is missing or cannot be read.
     """
-    reading, planned = plan_reading(
+    read_plan, planned = plan_read(
         table,
         snapshot_id=snapshot_id,
         ref=ref,
@@ -69,14 +69,14 @@ def read_table(
         case_sensitive=case_sensitive,
     )
     tasks = list(planned)
-    deletes = DeleteFiles(reading, tasks)
+    deletes = DeleteFiles(read_plan, tasks)
     workers = min(threads or os.cpu_count() or 1, max(1, len(tasks)))
     alone = workers == 1 and threads != 1  # then the columns of a file are decoded in parallel
 
     def work(task: FileScanTask) -> Iterator[pa.RecordBatch]:
-        return read_task(task, reading, deletes, batch_rows=batch_rows, threads=alone)
+        return read_task(task, read_plan, deletes, batch_rows=batch_rows, threads=alone)
 
-    return pa.RecordBatchReader.from_batches(arrow_schema(reading), read_in_threads(tasks, work, workers))
+    return pa.RecordBatchReader.from_batches(arrow_schema(read_plan), read_in_threads(tasks, work, workers))
 
 
 def read_rows(table: Table, **arguments: Any) -> Iterator[dict[str, Any]]:
@@ -89,18 +89,18 @@ def read_rows(table: Table, **arguments: Any) -> Iterator[dict[str, Any]]:
     Raises:
         SpecError, FileAccessError: as `read_table`.
     """
-    reading, planned = plan_reading(table, **arguments)
+    read_plan, planned = plan_read(table, **arguments)
     tasks = list(planned)
-    deletes = DeleteFiles(reading, tasks)
-    types = {field.name: field.type for field in reading.fields}
-    types |= {name: metadata_type(reading, name) for name in reading.metadata_columns}
+    deletes = DeleteFiles(read_plan, tasks)
+    types = {field.name: field.type for field in read_plan.fields}
+    types |= {name: metadata_type(read_plan, name) for name in read_plan.metadata_columns}
     for task in tasks:
-        for batch in read_task(task, reading, deletes):
+        for batch in read_task(task, read_plan, deletes):
             columns = [to_python_values(type_, batch.column(name)) for name, type_ in types.items()]
             yield from (dict(zip(types, row, strict=True)) for row in zip(*columns, strict=True))
 
 
-def plan_reading(
+def plan_read(
     table: Table,
     *,
     snapshot_id: int | None = None,
@@ -109,14 +109,19 @@ def plan_reading(
     select: Sequence[str] | None = None,
     filter: Predicate = TRUE,
     case_sensitive: bool = True,
-) -> tuple[Reading, Iterator[FileScanTask]]:
+) -> tuple[ReadPlan, Iterator[FileScanTask]]:
     """Return the columns to read and the tasks of the scan; arguments and errors as in `read_table`."""
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
-    reading = make_reading(table, state.schema, select, case_sensitive=case_sensitive)
+    read_plan = make_read_plan(table, state.schema, select, case_sensitive=case_sensitive)
     tasks = plan(
-        table.metadata, state.snapshot, filter, table.reads(), schema=state.schema, case_sensitive=case_sensitive
+        table.metadata,
+        state.snapshot,
+        filter,
+        table.manifest_reader(),
+        schema=state.schema,
+        case_sensitive=case_sensitive,
     )
-    return reading, tasks
+    return read_plan, tasks
 
 
 class _Failed:
@@ -127,17 +132,14 @@ class _Failed:
 def read_in_threads(
     tasks: Sequence[FileScanTask], work: Callable[[FileScanTask], Iterator[pa.RecordBatch]], workers: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of all tasks, which run in threads that stop when the consumer stops.
-
-    The first error ends all threads.
-    """
+    """Run tasks in threads, and yield their batches; the threads stop when the consumer stops or at the first error."""
     if workers <= 1:
         for task in tasks:
             yield from work(task)
         return
     todo = iter(tasks)
     taking = threading.Lock()
-    done: queue.Queue[Any] = queue.Queue(WAITING_BATCHES * workers)
+    done: queue.Queue[Any] = queue.Queue(MAX_QUEUED_BATCHES * workers)
     stopped = threading.Event()
 
     def put(item: Any) -> None:

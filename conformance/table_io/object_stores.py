@@ -26,8 +26,8 @@ REQUEST_SECONDS = 60.0
 """The default of the variable."""
 
 
-def store_seconds() -> float:
-    """Return how many seconds a store may send no data.
+def store_timeout() -> float:
+    """Return the number of seconds without data after which a request to a store is aborted.
 
     Raises:
         UsageError: the variable is not a number greater than 0.
@@ -64,7 +64,7 @@ Settings = tuple[tuple[str, str], ...]
 
 
 def store_settings() -> Settings:
-    """Return the variables with the settings of stores, which are part of the cache's key, so that changes apply."""
+    """Return the environment variables with settings of stores; as a part of cache keys, they make changes apply."""
     return tuple((name, os.environ[name]) for name in _VARIABLES if os.environ.get(name))
 
 
@@ -84,21 +84,21 @@ def open_file_system(scheme: str, authority: str, settings: Settings) -> fs.File
 
 
 def open_s3(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
-    """Return the file system of a bucket on S3, or on a store with its interface."""
+    """Return the file system of a bucket on S3, or on a store that speaks the protocol of S3."""
     endpoint, region = urlsplit(s3_endpoint(settings)), s3_region(bucket, settings)
     options: dict[str, Any] = {}
     if endpoint.netloc:
         options = {"scheme": endpoint.scheme, "endpoint_override": endpoint.netloc}
-    return fs.S3FileSystem(region=region, connect_timeout=CONNECT_SECONDS, request_timeout=store_seconds(), **options)
+    return fs.S3FileSystem(region=region, connect_timeout=CONNECT_SECONDS, request_timeout=store_timeout(), **options)
 
 
 def s3_endpoint(settings: dict[str, str]) -> str:
-    """Return the endpoint that is set in place of S3; empty if none is."""
+    """Return the endpoint that the settings name; an empty string for that of AWS."""
     return settings.get("AWS_ENDPOINT_URL_S3") or settings.get("AWS_ENDPOINT_URL") or ""
 
 
 def s3_region(bucket: str, settings: dict[str, str]) -> str | None:
-    """Return the region of a bucket; None where the endpoint or the profile decides."""
+    """Return the region of a bucket; None if the endpoint or the profile determines it."""
     region = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
     if region is None and not s3_endpoint(settings) and "AWS_PROFILE" not in settings:
         return str(fs.resolve_s3_region(bucket))

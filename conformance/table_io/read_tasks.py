@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.encryption import open_data_file
-from conformance.table_io.reading import Reading, in_file
+from conformance.table_io.reading import ReadPlan, name_file_in_errors
 from spec_ref.columnar.deletes.equality_deletes import delete_column_array
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.row_lineage.reading import last_updates, row_ids
@@ -30,25 +30,25 @@ from spec_ref.schemas.column_projection import select_fields
 from spec_ref.schemas.reserved_field_ids import BY_NAME
 
 
-def arrow_schema(reading: Reading) -> pa.Schema:
+def arrow_schema(read_plan: ReadPlan) -> pa.Schema:
     """Return the schema of the batches of a read."""
-    given = [arrow_field(field) for field in reading.fields]
-    return pa.schema([*given, *(_metadata_field(reading, name) for name in reading.metadata_columns)])
+    given = [arrow_field(field) for field in read_plan.fields]
+    return pa.schema([*given, *(_metadata_field(read_plan, name) for name in read_plan.metadata_columns)])
 
 
-def _metadata_field(reading: Reading, name: str) -> pa.Field:  # type: ignore[type-arg]
+def _metadata_field(read_plan: ReadPlan, name: str) -> pa.Field:  # type: ignore[type-arg]
     optional = name in ("_row_id", "_last_updated_sequence_number")
-    return pa.field(name, arrow_type(metadata_type(reading, name)), nullable=optional)
+    return pa.field(name, arrow_type(metadata_type(read_plan, name)), nullable=optional)
 
 
-def metadata_type(reading: Reading, name: str) -> Type:
+def metadata_type(read_plan: ReadPlan, name: str) -> Type:
     """Return the type of a metadata column."""
-    return BY_NAME[name].type or reading.partition_type
+    return BY_NAME[name].type or read_plan.partition_type
 
 
 def read_task(
     task: FileScanTask,
-    reading: Reading,
+    read_plan: ReadPlan,
     deletes: DeleteFiles | None = None,
     *,
     batch_rows: int = BATCH_ROWS,
@@ -58,9 +58,9 @@ def read_task(
 
     Args:
         task: the data file, its deletes and the residual filter for its rows.
-        reading: the columns to read.
+        read_plan: the columns to read.
         deletes: the reader of delete files, shared by the tasks of one process.
-        batch_rows: the most rows that are decoded at once.
+        batch_rows: the maximum number of rows that are decoded at once.
         threads: whether columns are decoded by several threads.
 
     Raises:
@@ -68,11 +68,11 @@ def read_task(
         FileAccessError: a file is missing or cannot be read.
     """
     file = task.data_file
-    found = _Deletes.of(task, deletes or DeleteFiles(reading))
-    with in_file(file.file_path), open_data_file(file) as (opened, decryption):
+    found = _Deletes.of(task, deletes or DeleteFiles(read_plan))
+    with name_file_in_errors(file.file_path), open_data_file(file) as (opened, decryption):
         options = {"threads": threads, "dictionaries": True, "decryption": decryption}
-        rows = open_rows(opened, file.file_format, reading.mapping, **options)
-        reader = _Reader.of(task, reading, found, rows)
+        rows = open_rows(opened, file.file_format, read_plan.mapping, **options)
+        reader = _Reader.of(task, read_plan, found, rows)
         first = 0
         for batch in rows.batches(reader.columns, batch_rows):
             made = reader.read(batch, first)
@@ -98,7 +98,7 @@ class _Reader:
     """Reads the batches of one data file. All projections use the same columns of the file."""
 
     task: FileScanTask
-    reading: Reading
+    read_plan: ReadPlan
     deletes: _Deletes
     output: FileProjection
     tested: FileProjection
@@ -113,16 +113,16 @@ class _Reader:
     schema: pa.Schema
 
     @classmethod
-    def of(cls, task: FileScanTask, reading: Reading, deletes: _Deletes, rows: DataFileReader) -> _Reader:
-        constants = identity_values(reading.spec(task.partition_spec_id), task.data_file.partition)
-        filtered = select_fields(reading.schema, frozenset(referenced_ids(task.residual)))
+    def of(cls, task: FileScanTask, read_plan: ReadPlan, deletes: _Deletes, rows: DataFileReader) -> _Reader:
+        constants = identity_values(read_plan.spec(task.partition_spec_id), task.data_file.partition)
+        filtered = select_fields(read_plan.schema, frozenset(referenced_ids(task.residual)))
         compared = [column.field for columns, _ in deletes.indexes for column in columns]
-        lineage = [field for field in (ROW_ID, LAST_UPDATED) if field.name in reading.metadata_columns]
+        lineage = [field for field in (ROW_ID, LAST_UPDATED) if field.name in read_plan.metadata_columns]
         output, tested, others, stored = (
             compile_projection(fields, rows.written, constants)
-            for fields in (reading.fields, filtered, compared, lineage)
+            for fields in (read_plan.fields, filtered, compared, lineage)
         )
-        return cls(task, reading, deletes, output, tested, others, stored, arrow_schema(reading))
+        return cls(task, read_plan, deletes, output, tested, others, stored, arrow_schema(read_plan))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -133,13 +133,13 @@ class _Reader:
     def read(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
         """Return the resulting rows of a batch of the file, whose first row has the position ``first``."""
         deleted = self._deleted(batch, first)
-        flagged = "_deleted" in self.reading.metadata_columns
+        flagged = "_deleted" in self.read_plan.metadata_columns
         kept = np.ones(batch.num_rows, bool) if flagged or deleted is None else ~deleted
         if self.task.residual != TRUE:
             kept &= np.asarray(evaluate_array(self.task.residual, self.tested(batch)).to_numpy(zero_copy_only=False))
         left = _left(batch, kept)
         given = self.output(left)
-        if not self.reading.metadata_columns:
+        if not self.read_plan.metadata_columns:
             return given
         places = np.flatnonzero(kept)
         was_deleted = np.zeros(len(places), bool) if deleted is None else deleted[places]
@@ -164,7 +164,7 @@ class _Reader:
     def _metadata(self, left: pa.RecordBatch, positions: Any, deleted: Any) -> Iterator[Any]:
         task, file, rows = self.task, self.task.data_file, len(positions)
         lineage = self.lineage(left)
-        for field in list(self.schema)[len(self.reading.fields) :]:
+        for field in list(self.schema)[len(self.read_plan.fields) :]:
             match field.name:
                 case "_file":
                     yield pa.repeat(file.file_path, rows)
@@ -175,7 +175,7 @@ class _Reader:
                 case "_spec_id":
                     yield pa.repeat(pa.scalar(task.partition_spec_id, pa.int32()), rows)
                 case "_partition":
-                    yield constant_array(self.reading.partition_type, dict(file.partition), rows)
+                    yield constant_array(self.read_plan.partition_type, dict(file.partition), rows)
                 case "_row_id":
                     yield row_ids(lineage.column("_row_id"), file.first_row_id, positions)
                 case _:
@@ -189,8 +189,8 @@ _MOST = 0.9
 def _left(batch: pa.RecordBatch, kept: npt.NDArray[np.bool_]) -> pa.RecordBatch:
     """Return the rows that are kept.
 
-    Arrow filters an array run by run, but a batch by the indexes of its rows. The first is several times faster if few
-    rows are removed, and several times slower if few are kept.
+    Arrow copies runs of kept rows if it filters an array, and single rows if it filters a batch. The former is several
+    times faster if few rows are removed, and several times slower if few are kept.
     """
     count = np.count_nonzero(kept)
     if count == batch.num_rows:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import attrs
 
 from conformance.table_io.encryption import open_data_file
-from conformance.table_io.file_access import FileAccessError, short_read, store_failure
+from conformance.table_io.file_access import FileAccessError, find_store_failure, short_read_error
 from conformance.table_io.s3_requests import ObjectPart
 from conformance.table_io.tables import Table
 from spec_ref.core.errors import SpecError, spec_error
@@ -35,14 +35,14 @@ METADATA_COLUMNS = (
 
 
 @attrs.frozen(kw_only=True)
-class Reading:
-    """The columns to read, and the metadata of the table that is needed for that."""
+class ReadPlan:
+    """The columns to read, and the metadata that reading them needs."""
 
     schema: Schema
     """The schema of the snapshot."""
 
     fields: tuple[NestedField, ...]
-    """The columns of the table in the order of the result; of structs only the selected fields."""
+    """The columns of the table in the order of the result; structs have only the selected fields."""
 
     metadata_columns: tuple[str, ...]
     """The selected `METADATA_COLUMNS`, after the others."""
@@ -69,10 +69,10 @@ class Reading:
         return self.specs[spec_id]
 
 
-def make_reading(
+def make_read_plan(
     table: Table, schema: Schema, select: Sequence[str] | None = None, *, case_sensitive: bool = True
-) -> Reading:
-    """Make a reading of some columns.
+) -> ReadPlan:
+    """Make the plan for reading some columns.
 
     Args:
         table: the table.
@@ -98,7 +98,7 @@ def make_reading(
     text = metadata.properties.get(NAME_MAPPING_PROPERTY)
     others = sorted(metadata.schemas, key=lambda other: -other.schema_id)
     schemas = (schema, *(other for other in others if other.schema_id != schema.schema_id))
-    return Reading(
+    return ReadPlan(
         schema=schema,
         fields=_in_order(schema, tuple(ids)),
         metadata_columns=tuple(dict.fromkeys(asked)),
@@ -140,18 +140,18 @@ def _partition_type(metadata: TableMetadata) -> StructType:
 
 
 @contextmanager
-def in_file(location: str) -> Iterator[None]:
-    """Add the file to an error that is raised inside, unless it names a file.
+def name_file_in_errors(location: str) -> Iterator[None]:
+    """Add the file to an error raised in the ``with`` statement, unless the error names a file.
 
     Raises:
-        FileAccessError: the file system failed, which readers of formats may report as damage of the file.
+        FileAccessError: the file system failed, although the error says that the file is damaged.
     """
     try:
         yield
     except OSError as error:
         raise FileAccessError(location, f"it cannot be read: {error}") from error
     except SpecError as error:
-        if words := store_failure(error):
+        if words := find_store_failure(error):
             raise FileAccessError(location, f"it cannot be read: {words}") from error
         if error.violation.file is not None:
             raise
@@ -162,29 +162,29 @@ def read_vector(file: DataFile) -> bytes:
     """Read the bytes of a deletion vector, at the offset in its manifest entry.
 
     Raises:
-        SpecError: DFL025, if they extend beyond the end of the file.
+        SpecError: DFL025, if the vector extends beyond the end of the file.
         FileAccessError: the file cannot be read.
     """
-    with in_file(file.file_path), open_data_file(file) as (opened, _):
+    with name_file_in_errors(file.file_path), open_data_file(file) as (opened, _):
         check_vector_range(file, opened.seek(0, 2))
         opened.seek(file.content_offset or 0)
         blob: bytes = opened.read(file.content_size_in_bytes)
         if len(blob) != file.content_size_in_bytes:
-            raise short_read(file.file_path, len(blob), file.content_size_in_bytes or 0)
+            raise short_read_error(file.file_path, len(blob), file.content_size_in_bytes or 0)
         return blob
 
 
-def vector_in(file: DataFile, part: ObjectPart) -> bytes:
-    """Return the bytes of a deletion vector from a part of its file that was read for several.
+def slice_vector(file: DataFile, part: ObjectPart) -> bytes:
+    """Return the bytes of a deletion vector from a part of its file that was read for several vectors.
 
     Raises:
-        SpecError: DFL025, if they extend beyond the end of the file.
-        FileAccessError: the part does not have them.
+        SpecError: DFL025, if the vector extends beyond the end of the file.
+        FileAccessError: the part does not contain the vector.
     """
-    with in_file(file.file_path):
+    with name_file_in_errors(file.file_path):
         check_vector_range(file, part.size)
         start, length = file.content_offset or 0, file.content_size_in_bytes or 0
         blob = part.data[start - part.start : start - part.start + length]
         if len(blob) != length:
-            raise short_read(file.file_path, len(blob), length)
+            raise short_read_error(file.file_path, len(blob), length)
         return blob

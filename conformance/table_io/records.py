@@ -1,4 +1,4 @@
-"""Reading tables one row at a time: `spec_ref.scan_planning`, with files by their locations."""
+"""Reading tables one row at a time with `spec_ref.scan_planning`, which gets the files by their locations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import attrs
 
 from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.encryption import open_data_file
-from conformance.table_io.reading import Reading, in_file, make_reading, read_vector
+from conformance.table_io.reading import ReadPlan, make_read_plan, name_file_in_errors, read_vector
 from conformance.table_io.tables import Table
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifests.data_file import DataFile
@@ -37,30 +37,30 @@ def read_rows(
         SpecError, FileAccessError: as `conformance.table_io.local.read_table`.
     """
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
-    reading = make_reading(table, state.schema, select)
-    reader = row_reader(reading)
-    for task in plan(table.metadata, state.snapshot, filter, table.reads(), schema=state.schema):
-        with in_file(task.data_file.file_path):
+    read_plan = make_read_plan(table, state.schema, select)
+    reader = row_reader(read_plan)
+    for task in plan(table.metadata, state.snapshot, filter, table.manifest_reader(), schema=state.schema):
+        with name_file_in_errors(task.data_file.file_path):
             for row in reader.rows(task):
-                yield _named(reading, task, row)
+                yield _named(read_plan, task, row)
 
 
-def row_reader(reading: Reading) -> TableRowReader:
+def row_reader(read_plan: ReadPlan) -> TableRowReader:
     """Make the reader of the rows of scan tasks."""
     return TableRowReader(
-        schema=reading.schema,
-        fields=reading.fields,
-        schemas=reading.schemas,
-        specs=reading.specs,
-        files=_Files(reading),
-        lineage=not {"_row_id", "_last_updated_sequence_number"}.isdisjoint(reading.metadata_columns),
-        deleted="_deleted" in reading.metadata_columns,
+        schema=read_plan.schema,
+        fields=read_plan.fields,
+        schemas=read_plan.schemas,
+        specs=read_plan.specs,
+        files=_Files(read_plan),
+        lineage=not {"_row_id", "_last_updated_sequence_number"}.isdisjoint(read_plan.metadata_columns),
+        deleted="_deleted" in read_plan.metadata_columns,
     )
 
 
-def _named(reading: Reading, task: FileScanTask, row: Row) -> dict[str, Any]:
+def _named(read_plan: ReadPlan, task: FileScanTask, row: Row) -> dict[str, Any]:
     """Return a row with its metadata columns, by name."""
-    partition = {field.id: task.data_file.partition.get(field.id) for field in reading.partition_type.fields}
+    partition = {field.id: task.data_file.partition.get(field.id) for field in read_plan.partition_type.fields}
     known = {
         "_file": task.data_file.file_path,
         "_pos": row.position,
@@ -70,21 +70,21 @@ def _named(reading: Reading, task: FileScanTask, row: Row) -> dict[str, Any]:
         "_row_id": row.row_id,
         "_last_updated_sequence_number": row.last_updated_sequence_number,
     }
-    values = {field.name: row.values[field.id] for field in reading.fields}
-    return values | {name: known[name] for name in reading.metadata_columns}
+    values = {field.name: row.values[field.id] for field in read_plan.fields}
+    return values | {name: known[name] for name in read_plan.metadata_columns}
 
 
 @attrs.frozen
 class _Files:
     """The data files and delete files of a table, by their locations."""
 
-    reading: Reading
+    read_plan: ReadPlan
 
     @contextmanager
     def records(self, file: DataFile) -> Iterator[RecordFile]:
         """Open a file of rows."""
-        with in_file(file.file_path), open_data_file(file) as (opened, decryption):
-            yield data_records.open_records(opened, file.file_format, self.reading.mapping, decryption=decryption)
+        with name_file_in_errors(file.file_path), open_data_file(file) as (opened, decryption):
+            yield data_records.open_records(opened, file.file_format, self.read_plan.mapping, decryption=decryption)
 
     def blob(self, file: DataFile) -> bytes:
         """Return the bytes of a deletion vector."""

@@ -1,8 +1,8 @@
 """Reading objects on S3 with one request for each range, by obstore.
 
-pyarrow asks for the size of an object before it reads from it, which is a second request for each file. The answer to
-a range has the size too, so that here one request gives both. obstore repeats requests that a store refuses for the
-moment (503, 429 and the like), and continues answers whose connection breaks.
+pyarrow requests the size of an object before it reads from it, which is a second request for each file. The answer to
+a request for a range has the size, too, so that one request is enough here. obstore repeats requests that a store
+refuses temporarily (503, 429 and the like), and resumes answers whose connection breaks.
 
 `conformance.table_io.file_access` uses this where obstore is installed (the extra ``[s3]``) and the environment has
 keys, and pyarrow for all other credentials.
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 
-RETRIES = 7
-"""How often a request is repeated."""
+MAX_RETRIES = 7
+"""The maximum number of times that a request is repeated."""
 
 FIRST_PAUSE_S = 0.1
 MAX_PAUSE_S = 10.0
@@ -56,7 +56,7 @@ class ObjectPart:
 
 
 class TooLarge(Exception):
-    """An object has more bytes than the caller reads at once."""
+    """An object has more bytes than the caller accepts."""
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
@@ -71,8 +71,8 @@ def open_bucket(bucket: str, endpoint: str, region: str, seconds: float, setting
         bucket: its name.
         endpoint: the address of the store; empty for that of the region.
         region: the region.
-        seconds: how long the store may send no data.
-        settings: the settings in the environment, with which it is kept open.
+        seconds: the time without data after which a request is aborted.
+        settings: the settings in the environment, a part of the cache's key.
     """
     del settings
     options: dict[str, Any] = {"endpoint": endpoint} if endpoint else {}
@@ -87,7 +87,7 @@ def open_bucket(bucket: str, endpoint: str, region: str, seconds: float, setting
             "timeout": timedelta(days=1),
         },
         retry_config={
-            "max_retries": RETRIES,
+            "max_retries": MAX_RETRIES,
             "backoff": {
                 "base": 2,
                 "init_backoff": timedelta(seconds=FIRST_PAUSE_S),
@@ -109,8 +109,8 @@ class S3Object:
         """Read some bytes; fewer if the object ends before.
 
         Args:
-            start: the place of the first byte.
-            stop: the place after the last one, more than `start`.
+            start: the offset of the first byte.
+            stop: the offset after the last byte, greater than `start`.
 
         Raises:
             OSError: the object cannot be read.

@@ -1,11 +1,12 @@
 """Reading tables in Spark: scan tasks run on the executors, and their rows become a DataFrame through Arrow.
 
 The executors run the same function as `conformance.table_io.local`; this package and ``spec_ref`` must be on their
-Python path. Scan planning gets the columns and the filter, so that only what is needed is read. With Spark 4.1 and
-later, `conformance.table_io.spark_source` also makes tables a source of ``spark.read``.
+Python path. Scan planning gets the columns and the filter, so that only the necessary files and columns are read. With
+Spark 4.1 and later, `conformance.table_io.spark_source` also makes tables a source of ``spark.read``.
 
-Values of types that Spark does not have are converted: a uuid to text, a fixed to binary, a time to microseconds, a
-timestamp of nanoseconds to nanoseconds, a variant to its two parts, geometry and geography to WKB.
+Values of types that Spark does not have are converted: a uuid to a string, a fixed to binary, a time to a number of
+microseconds, a timestamp of nanoseconds to a number of nanoseconds, a variant to its two binary parts, and geometry and
+geography to WKB.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.encryption import KeyService
-from conformance.table_io.local import plan_reading
+from conformance.table_io.local import plan_read
 from conformance.table_io.read_tasks import arrow_schema, read_task
-from conformance.table_io.reading import Reading
+from conformance.table_io.reading import ReadPlan
 from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import load_table
@@ -52,7 +53,7 @@ def read_dataframe(
 
     Args:
         spark: the session.
-        location: a metadata file or the directory of a table, which executors can reach.
+        location: a metadata file or the directory of a table, which the executors can read.
         snapshot_id: the id of the snapshot, as for `conformance.table_io.local.read_table`.
         ref: the name of a branch or tag, instead of a snapshot id.
         timestamp_ms: a time, to read the snapshot that was current then.
@@ -66,7 +67,7 @@ def read_dataframe(
         SpecError: the table, the selection or the filter is wrong. Errors in a data file fail the Spark job.
         FileAccessError: a metadata file is missing or cannot be read.
     """
-    reading, tasks = plan_reading(
+    read_plan, tasks = plan_read(
         load_table(location, key_service=key_service),
         snapshot_id=snapshot_id,
         ref=ref,
@@ -79,10 +80,10 @@ def read_dataframe(
     number = max(1, min(partitions or len(sent), MAX_PARTITIONS))
     frames = [spark.createDataFrame(part, "task binary") for part in _parts(sent)]
     if len(frames) == 1:
-        frames = [frames[0].coalesce(1)]  # from a single partition, the tasks are distributed evenly
+        frames = [frames[0].coalesce(1)]  # Spark distributes the rows of one partition evenly
     frame = functools.reduce(DataFrame.union, frames).repartition(number)
-    schema = from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
-    return frame.mapInArrow(make_reader(reading), schema)
+    schema = from_arrow_schema(spark_schema(arrow_schema(read_plan)), prefer_timestamp_ntz=True)
+    return frame.mapInArrow(make_reader(read_plan), schema)
 
 
 def _parts(sent: Sequence[bytes]) -> Iterator[list[tuple[bytes]]]:
@@ -98,20 +99,22 @@ def _parts(sent: Sequence[bytes]) -> Iterator[list[tuple[bytes]]]:
     yield part
 
 
-def make_reader(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function that executors apply to batches of tasks."""
+def make_reader(read_plan: ReadPlan) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function that executors apply to batches of pickled tasks."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
-        deletes = DeleteFiles(reading)
+        deletes = DeleteFiles(read_plan)
         for batch in batches:
             for sent in batch.column("task"):
-                yield from task_batches(sent.as_py(), reading, deletes)
+                yield from task_batches(sent.as_py(), read_plan, deletes)
 
     return read
 
 
-def task_batches(sent: Any, reading: Reading, deletes: DeleteFiles | None = None) -> Iterator[pa.RecordBatch]:
+def task_batches(
+    pickled_task: Any, read_plan: ReadPlan, deletes: DeleteFiles | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a pickled task, in Arrow types that Spark supports."""
-    task = pickle.loads(sent)  # noqa: S301 - made by the driver of this session
-    return map(spark_batch, read_task(task, reading, deletes))
+    task = pickle.loads(pickled_task)  # noqa: S301 - made by the driver of this session
+    return map(spark_batch, read_task(task, read_plan, deletes))

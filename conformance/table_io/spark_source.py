@@ -4,11 +4,12 @@
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     spark.read.format("iceberg-reference").option("columns", "id,s").load("s3://bucket/table").where("id > 5")
 
-Spark passes the filters of a query to a source in Python, but not its columns; those are an option. Filters are used
-if both agree on their meaning, which excludes floating-point columns, as NaN is greater than all numbers in Spark.
+Spark passes the filters of a query to a source in Python, but not the columns; therefore these are an option. A filter
+is used only if it means the same in Spark and in Iceberg. This excludes floating-point columns, as Spark orders NaN
+above all numbers.
 
 Options: ``columns`` (names with commas between them), ``snapshot-id``, ``ref``, ``as-of-timestamp`` (milliseconds), and
-``keys``, the file of keys of an encrypted table (`conformance.table_io.encryption.load_key_file`).
+``keys``, the key file of an encrypted table (`conformance.table_io.encryption.load_key_file`).
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.table_io.encryption import load_key_file
-from conformance.table_io.local import plan_reading
+from conformance.table_io.local import plan_read
 from conformance.table_io.read_tasks import arrow_schema
-from conformance.table_io.reading import Reading
+from conformance.table_io.reading import ReadPlan
 from conformance.table_io.spark import task_batches
 from conformance.table_io.spark_types import spark_schema
 from conformance.table_io.spark_worker import prepare_worker
@@ -103,7 +104,7 @@ class IcebergReference(DataSource):  # type: ignore[misc]
         self.options = options
 
     def reading_options(self) -> dict[str, Any]:
-        """Return the options as arguments of `plan_reading`."""
+        """Return the options as arguments of `plan_read`."""
         columns, snapshot, time = (self.options.get(key) for key in ("columns", "snapshot-id", "as-of-timestamp"))
         return {
             "select": None if columns is None else [name.strip() for name in columns.split(",")],
@@ -118,8 +119,8 @@ class IcebergReference(DataSource):  # type: ignore[misc]
         return load_table(self.options["path"], key_service=None if keys is None else load_key_file(keys))
 
     def schema(self) -> Any:
-        reading, _ = plan_reading(self.table(), **self.reading_options())
-        return from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
+        read_plan, _ = plan_read(self.table(), **self.reading_options())
+        return from_arrow_schema(spark_schema(arrow_schema(read_plan)), prefer_timestamp_ntz=True)
 
     def reader(self, schema: Any) -> DataSourceReader:
         return IcebergReader(self.table, self.reading_options())
@@ -128,13 +129,13 @@ class IcebergReference(DataSource):  # type: ignore[misc]
 class Task(InputPartition):  # type: ignore[misc]
     """A scan task and the columns to read."""
 
-    def __init__(self, task: bytes, reading: Reading) -> None:
+    def __init__(self, task: bytes, read_plan: ReadPlan) -> None:
         super().__init__(task)
-        self.reading = reading
+        self.read_plan = read_plan
 
 
 class IcebergReader(DataSourceReader):  # type: ignore[misc]
-    """Plans on the driver, reads on the executors."""
+    """Plans the scan on the driver, and reads on the executors."""
 
     def __init__(self, load: Callable[[], Table], asked: dict[str, Any]) -> None:
         self.load = load
@@ -142,8 +143,8 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
         self.filter: Predicate = TRUE
 
     def pushFilters(self, filters: Sequence[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
-        """Use the filters that have an equivalent predicate, and return the others."""
-        schema = plan_reading(self.load(), **self.reading_options)[0].schema
+        """Use the filters that have an equivalent predicate, and return the other filters."""
+        schema = plan_read(self.load(), **self.reading_options)[0].schema
         for pushed in filters:
             predicate = to_predicate(pushed, schema)
             if predicate is None:
@@ -152,10 +153,10 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
                 self.filter = predicate if self.filter == TRUE else And(self.filter, predicate)
 
     def partitions(self) -> Sequence[InputPartition]:
-        reading, tasks = plan_reading(self.load(), filter=self.filter, **self.reading_options)
-        return [Task(pickle.dumps(task), reading) for task in tasks]
+        read_plan, tasks = plan_read(self.load(), filter=self.filter, **self.reading_options)
+        return [Task(pickle.dumps(task), read_plan) for task in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Task)
         prepare_worker()
-        return task_batches(partition.value, partition.reading)
+        return task_batches(partition.value, partition.read_plan)

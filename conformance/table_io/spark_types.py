@@ -1,4 +1,4 @@
-"""Conversion of Arrow types of tables to those that Spark supports. Nothing here needs Spark."""
+"""Conversion between the Arrow types of tables and those that Spark supports. Nothing here needs Spark."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Preparation of a Python worker of Spark, which makes Spark's work between tasks cheap.
+"""Preparation of a Python worker of Spark, so that Spark's work between tasks is cheap.
 
-A worker runs one task after another. Between tasks, Spark clears Python's caches of the module path, so that the
-contents of every archive on it are read again, including Spark's jar with thousands of files, and collects garbage,
-which visits every object of every module. For short tasks, both cost more than the tasks. Nothing here needs Spark.
+A worker runs one task after another. Between two tasks, Spark clears Python's caches of the module path, so that the
+directory of every archive on the path is read again, including that of Spark's jar with thousands of files. It also
+collects garbage, which visits every object of every module. Both cost more than short tasks. Nothing here needs Spark.
 """
 
 from __future__ import annotations

@@ -1,28 +1,33 @@
 """Files of rows on stores, opened so that each byte is requested at most once, and only if it is read.
 
-Each read from a store is a separate request, and the schema, the statistics and the rows of a file are read by
-different libraries, each of which would request the footer again. The first request is for the end of the file, whose
-answer has the size of the file too. Manifests have the size, but it may be wrong: it only says where the end is looked
-for first.
+Each read from a store is a separate request, and different libraries read the schema, the statistics and the rows of a
+file: each would request the footer again. The first request is for the end of the file; the answer has the size of the
+file, too. The size in the manifest may be wrong, and is only used as a first guess of where the end is.
 """
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-from conformance.table_io.file_access import open_input, s3_object, short_read, split_location, store_errors
+from conformance.table_io.file_access import (
+    convert_store_errors,
+    open_input,
+    s3_object,
+    short_read_error,
+    split_location,
+)
 from conformance.table_io.s3_requests import ObjectPart, S3Object
 from spec_ref.encodings.random_access_bytes import PART, WHOLE, RandomAccessBytes
 from spec_ref.manifests.data_file import FileFormat
 
-END = 1 << 16
-"""How many bytes of the end are read first: they contain the footers of most files."""
+END_BYTES = 1 << 16
+"""The number of bytes at the end of a file that are read first; they contain the footers of most files."""
 
 MAX_CACHED_BYTES = 8 << 20
 """Longer parts are not cached: this limits the cached end of a file, and the cached start."""
 
 MAGIC_BYTES = 4
-"""A read that begins within so many bytes of the start begins at the start, whose bytes a check needs later."""
+"""A read that begins within this many bytes of the start is extended to the start, whose bytes a check needs later."""
 
 
 class Ranges(Protocol):
@@ -57,17 +62,17 @@ def open_rows_file(
 
     Args:
         location: the file.
-        file_format: its format, which decides where reading begins.
-        length: its size, as far as known.
-        source: its object on a store, if the caller has it.
+        file_format: its format, which determines where reading begins.
+        length: its size according to its manifest entry, if known.
+        source: the object on a store, if the caller has opened it.
 
     Raises:
-        FileAccessError: the file cannot be read; later reads may raise it, or OSError.
+        FileAccessError: the file cannot be read; later reads may raise it, too, or OSError.
     """
     if split_location(location).scheme == "file":
         return open_input(location)
     ranges: Ranges = source or s3_object(location) or _NativeRanges(open_input(location))
-    with store_errors(location):
+    with convert_store_errors(location):
         return StoreFile(ranges, location, length=length, from_start=file_format is FileFormat.AVRO)
 
 
@@ -81,7 +86,7 @@ class StoreFile(RandomAccessBytes):
             source: reads its ranges.
             location: the file, for errors.
             length: its size according to its manifest entry, which may be wrong.
-            from_start: whether reading begins at the start, and goes on to the end.
+            from_start: whether the file is read from the start to the end.
         """
         self._source = source
         self._location = location
@@ -93,9 +98,9 @@ class StoreFile(RandomAccessBytes):
         if from_start:
             first = source.read_range(0, known if known is not None and known <= WHOLE else PART)
         elif known is None:
-            first = source.read_end(END)
+            first = source.read_end(END_BYTES)
         else:
-            first = source.read_range(max(known - END, 0), known)
+            first = source.read_range(max(known - END_BYTES, 0), known)
         self._size = first.size
         if first.start + len(first.data) == first.size:
             self._end = first.data
@@ -142,8 +147,8 @@ class StoreFile(RandomAccessBytes):
     def _read(self, start: int, stop: int) -> bytes:
         if stop <= len(self._beginning):
             return self._beginning[start:stop]
-        if not self._end and (len(self) <= END or (stop == len(self) and stop - start <= END)):
-            self._end = self._request(max(len(self) - END, 0), len(self))
+        if not self._end and (len(self) <= END_BYTES or (stop == len(self) and stop - start <= END_BYTES)):
+            self._end = self._request(max(len(self) - END_BYTES, 0), len(self))
         kept = len(self) - len(self._end)
         if start >= kept:
             return self._end[start - kept : stop - kept]
@@ -160,5 +165,5 @@ class StoreFile(RandomAccessBytes):
     def _request(self, start: int, stop: int) -> bytes:
         part = self._source.read_range(start, stop)
         if part.start != start or len(part.data) != stop - start:
-            raise short_read(self._location, len(part.data), stop - start)
+            raise short_read_error(self._location, len(part.data), stop - start)
         return part.data

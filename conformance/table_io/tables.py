@@ -31,7 +31,7 @@ MAX_HINT_BYTES = 1 << 12
 
 
 class NoTable(NotExamined):
-    """There is no table at the location, or its current metadata is ambiguous."""
+    """There is no table at the location, or its current metadata file is ambiguous."""
 
 
 @attrs.frozen
@@ -43,10 +43,10 @@ class Table:
     key_service: encryption.KeyService | None = None
     """Unwraps the keys of an encrypted table."""
 
-    def reads(self) -> Callable[[str], bytes]:
-        """Return the function that reads manifest lists and manifests of the table, and decrypts encrypted ones."""
+    def manifest_reader(self) -> Callable[[str], bytes]:
+        """Return a function that reads manifest lists and manifests of the table, and decrypts encrypted ones."""
         encrypted = any(one.key_id is not None for one in self.metadata.snapshots or ())
-        return encryption.DecryptingReads(self.metadata, self.key_service, read_bytes) if encrypted else read_bytes
+        return encryption.DecryptingReader(self.metadata, self.key_service, read_bytes) if encrypted else read_bytes
 
 
 def load_table(location: str, *, key_service: encryption.KeyService | None = None) -> Table:
@@ -69,12 +69,12 @@ def load_table(location: str, *, key_service: encryption.KeyService | None = Non
 def metadata_location(location: str) -> str:
     """Return the current metadata file of the table at a location; the location itself if it is not a directory.
 
-    In a directory it is the file with the highest version, as each version is only made from the one before. A version
-    hint may lag behind, so that it is only used if it names the file of a metastore table, which may have files of
-    failed commits with the same version.
+    In a directory, it is the file with the highest version, as each commit adds 1 to the version. The version hint may
+    lag behind; it is only used if it names the file of a metastore table, as failed commits to such a table may leave
+    files with the same version.
 
     Raises:
-        FileAccessError, NoTable: as in `load_table`; or the location has percent signs in place of characters.
+        FileAccessError, NoTable: as in `load_table`; or the location has percent-encoded characters.
     """
     if not is_directory(location):
         decoded = unquote(location)

@@ -1,8 +1,8 @@
 """Which local files a table may name (SECURITY.md).
 
-A local table may name any local file: its data may be in other folders (``write.data.path``), and whoever put the table
-here can read them. A table on a store was written by others, whose engines do not write to this machine: a local file
-in it is a mistake or an attack, and messages about such a file could disclose its content.
+A local table may name any local file: its data may be in other folders (``write.data.path``), and the user who put the
+table there can read them. A table on a store was written by other machines: a local file in its metadata is a mistake
+or an attack, and messages about such a file could disclose its content.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from conformance.table_io.file_access import LOCAL_FILES, REFUSE, split_location
 
 
 @attrs.define
-class Trust:
-    """The local files that one run of a command, with its child processes, may read."""
+class LocalFilePolicy:
+    """Whether one run of a command, including its child processes, may read local files."""
 
     allow_local_files: bool = False
     _remote: bool | None = None
-    """Whether the tables so far were on stores."""
+    """Whether the tables that were read before are on stores; None before the first table."""
 
     @contextmanager
     def reading(self, *locations: str) -> Iterator[None]:
-        """Read tables at some locations.
+        """Apply the rule in a ``with`` statement that reads the tables at some locations.
 
         Raises:
-            UsageError: local tables and tables on stores are read in one run, for which there is only one rule.
+            UsageError: one run reads local tables and tables on stores, for which the rules differ.
             UnknownScheme: no file system has the scheme of a location.
         """
         for location in () if self.allow_local_files else locations:

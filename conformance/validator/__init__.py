@@ -1,6 +1,6 @@
 """Checking tables that any engine wrote against the spec: metadata, manifests, files and rows.
 
-`run.validate` is the entry point. A check of one list, manifest or file is a pure function of a small picklable task;
-rules over several files are group-bys of the facts that those checks emit. An engine (`local`, `spark`) maps tasks and
-groups facts; the findings do not depend on the engine.
+`run.validate` is the entry point. A check of one manifest list, manifest or file is a pure function of a small
+picklable task. It emits findings, and facts for the rules over several files: rows with the key by which these rules
+group them. A backend (`local`, `spark`) runs the tasks and groups the facts; the findings do not depend on the backend.
 """

@@ -1,4 +1,4 @@
-"""Advice on findings (`advice.toml`): what to do, the command, its risk, and who is affected if nothing is done."""
+"""Advice on findings (`advice.toml`): what to do, with which command and risk, and who is affected otherwise."""
 
 from __future__ import annotations
 

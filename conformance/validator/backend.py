@@ -1,4 +1,4 @@
-"""The interface of an engine: map a function over tasks, and group the resulting facts by bucket."""
+"""The interface of a backend, which maps a function over tasks and groups the resulting facts by bucket."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from spec_ref.checks.findings import Finding
 T = TypeVar("T")
 R = TypeVar("R")
 
-Check: TypeAlias = Callable[[Context, Any], Iterator[Emitted]]
-CheckBucket: TypeAlias = Callable[[Iterable[Facts]], tuple[Finding, ...]]
+TaskCheck: TypeAlias = Callable[[Context, Any], Iterator[Emitted]]
+BucketCheck: TypeAlias = Callable[[Iterable[Facts]], tuple[Finding, ...]]
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Takes the name of the tasks, the number done, and the total."""
 
 
 class StageStopped(Exception):
-    """A check ended in the middle of a stage; has what was emitted so far."""
+    """A stage ended early; ``emitted`` has what its checks emitted before."""
 
     def __init__(self, emitted: list[Emitted], reason: str | None) -> None:
         """Make the error.
 
         Args:
-            emitted: what was emitted so far.
-            reason: why the engine cannot continue; None for an interrupt.
+            emitted: what the checks of the stage have emitted.
+            reason: why the backend cannot continue; None for an interrupt.
         """
         super().__init__(reason)
         self.emitted = emitted
@@ -38,27 +38,27 @@ class Backend(Protocol):
 
     @property
     def connections(self) -> int:
-        """How many requests each of its processes sends to a store at once."""
+        """The number of requests that each process of the backend sends to a store at once."""
         ...
 
     @property
     def shares_files(self) -> bool:
-        """Whether all its processes see the local files of this one."""
+        """Whether all processes of the backend can read the local files of this process."""
         ...
 
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
-        """Return the results of a function with small results, in the order of the tasks."""
+        """Apply a function to every task; return its results, which must be small, in the order of the tasks."""
         ...
 
-    def stage(
+    def run_stage(
         self,
         context: Context,
-        check: Check,
+        check: TaskCheck,
         tasks: Sequence[Any],
-        what: str,
+        title: str,
         *,
         facts: bool = False,
-        lost: Callable[[Context, Any], Findings] | None = None,
+        crash_finding: Callable[[Context, Any], Findings] | None = None,
     ) -> list[Emitted]:
         """Run a check on every task; return what it emits except facts, which are kept for `check_groups`.
 
@@ -68,28 +68,28 @@ class Backend(Protocol):
             context: the table.
             check: the check.
             tasks: the tasks.
-            what: the name of the tasks, for the progress.
+            title: the name of the tasks in the progress line.
             facts: whether the check emits facts.
-            lost: makes the finding for a task that crashes its process; only given for checks that may do so.
+            crash_finding: makes the finding for a task whose check crashed its process; None for checks that cannot.
 
         Raises:
-            Stopped: the stage was interrupted, or the engine cannot continue.
-            KeyboardInterrupt, NotExamined: the same, if the engine has no results of the stage.
+            StageStopped: the stage was interrupted, or the backend cannot continue.
+            KeyboardInterrupt, NotExamined: the same, if the backend has no results of the stage.
         """
         ...
 
-    def check_groups(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
-        """Run a check on the facts of every bucket, and forget the facts."""
+    def check_groups(self, check: BucketCheck) -> list[tuple[Finding, ...]]:
+        """Run a check on the facts of every bucket, and delete the facts."""
         ...
 
     def regroup(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
-        """Replace the facts by the results of a function of the facts of every bucket."""
+        """Apply a function to the facts of every bucket, and replace the facts by its results."""
         ...
 
     def close(self) -> None:
-        """Release the resources of the engine."""
+        """Release the resources of the backend."""
         ...
 
 
-def quiet(what: str, done: int, of: int) -> None:
+def ignore_progress(what: str, done: int, of: int) -> None:
     """Report no progress."""

@@ -12,7 +12,7 @@ import attrs
 
 from conformance.table_io.encryption import KeyService
 from conformance.table_io.file_access import split_location
-from conformance.validator.backend import Backend, Check, StageStopped
+from conformance.validator.backend import Backend, StageStopped, TaskCheck
 from conformance.validator.check_results import (
     Emitted,
     Facts,
@@ -22,7 +22,7 @@ from conformance.validator.check_results import (
     StatisticsRead,
     TableTraits,
 )
-from conformance.validator.context import Context, FilesTask, Level, ManifestTask, Members
+from conformance.validator.context import Context, FilesTask, Level, ManifestMembership, ManifestTask
 from conformance.validator.cross_files import check_bucket
 from conformance.validator.files import check_files_task, file_crash_finding
 from conformance.validator.manifest_lists import (
@@ -40,18 +40,18 @@ from conformance.validator.partition_statistics import (
     statistics_crash_finding,
     statistics_rows,
 )
-from conformance.validator.process_isolation import Lost
+from conformance.validator.process_isolation import CrashFinding
 from conformance.validator.row_ids import ROWS_PER_BUCKET, check_ids, live_ids
 from conformance.validator.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validator.totals import check_totals
 from spec_ref.checks.findings import Tally
 
 FILES_AT_ONCE = 64
-"""The maximum number of files of one task of a small manifest; fewer at level rows if they have many rows, which emit
-facts."""
+"""The maximum number of files of one task of a small manifest. At level rows, a task of files with many rows has fewer,
+as rows emit facts."""
 
 FILES_AT_ONCE_ON_STORES = 256
-"""The files of one task at level files on a store, where requests for files of different tasks do not overlap."""
+"""The minimum number of files of one task at level files on a store, as only requests of one task overlap."""
 
 TASKS_PER_MANIFEST = 64
 """The approximate number of tasks for a large manifest, each of which reads the manifest up to its files."""
@@ -62,8 +62,8 @@ ENTRIES_PER_BUCKET = 100_000
 MAX_BUCKETS = 4096
 
 MAX_CACHED_MANIFEST_BYTES = 2 << 30
-"""The manifests of a table on a store are kept in a local folder for the checks of files if they have at most so many
-bytes, and requested again otherwise."""
+"""The maximum size of all manifests of a table on a store that are cached in a local folder for the checks of files;
+larger ones are requested again."""
 
 
 class BelowMetadata:
@@ -82,7 +82,7 @@ class BelowMetadata:
 
         self.miscounted: list[Miscount] = []
         self.places: dict[int, str] = {}
-        """Where a manifest list names each manifest."""
+        """The place of each manifest's entry in a manifest list."""
 
     def run(self, chosen: Sequence[int]) -> None:
         context = self.context
@@ -103,10 +103,10 @@ class BelowMetadata:
         )
         keeps = context.level.includes(Level.FILES) and self.engine.shares_files and _on_store(context)
         with _folder(wanted=keeps and _listed_bytes(tasks) <= MAX_CACHED_MANIFEST_BYTES) as folder:
-            self._tasks(attrs.evolve(context, kept_manifests=folder), tasks, members, counting)
+            self._tasks(attrs.evolve(context, manifest_cache=folder), tasks, members, counting)
 
     def miscounts(self) -> dict[tuple[str, str], int]:
-        """By how many rows entries miscount their files, by the places of the counts in manifest lists."""
+        """Return by how many rows entries miscount their files, for each row count in a manifest list."""
         found: dict[tuple[str, str], int] = {}
         for one in self.miscounted:
             file, _, place = self.places[one.manifest].rpartition(":/")
@@ -119,7 +119,7 @@ class BelowMetadata:
         self,
         context: Context,
         tasks: Sequence[ManifestTask],
-        members: Members,
+        members: ManifestMembership,
         counting: Sequence[PartitionStatisticsTask],
     ) -> None:
         """Check the manifests, and what is below them."""
@@ -131,7 +131,7 @@ class BelowMetadata:
             counting,
             "partition statistics",
             facts=True,
-            lost=statistics_crash_finding,
+            crash_finding=statistics_crash_finding,
         )
         members = self._compared(members, counting, sums)
         locations = {task.number: task.location for task in tasks}
@@ -146,59 +146,66 @@ class BelowMetadata:
     def _files(
         self,
         context: Context,
-        members: Members,
+        members: ManifestMembership,
         checked: frozenset[int],
         counting: Sequence[PartitionStatisticsTask],
         tasks: Sequence[ManifestTask],
         sums: dict[int, ManifestSums],
     ) -> None:
-        """Return the levels below the manifests."""
+        """Check the files, and at level rows their rows."""
         if context.level.includes(Level.FILES):
             files = list(_files_tasks(context, tasks, sums))
             has_positions = any(one.live.position_delete_files or one.live.vectors for one in sums.values())
             context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()), has_position_deletes=has_positions)
-            self._stage(context, check_files_task, files, "files", facts=True, lost=file_crash_finding)
+            self._stage(context, check_files_task, files, "files", facts=True, crash_finding=file_crash_finding)
             self.engine.regroup(functools.partial(live_ids, context, members))
-            again = [one for one in counting if one.statistics.snapshot_id in members.by_positions]
+            again = [one for one in counting if one.statistics.snapshot_id in members.only_position_deletes]
             if again and context.level.includes(Level.ROWS):
                 self._stage(
-                    context, statistics_rows, again, "partition statistics", facts=True, lost=statistics_crash_finding
+                    context,
+                    statistics_rows,
+                    again,
+                    "partition statistics",
+                    facts=True,
+                    crash_finding=statistics_crash_finding,
                 )
             for twice in self.engine.check_groups(functools.partial(check_ids, context, members)):
                 self.tally.add(twice)
             self._stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
 
     def _compared(
-        self, members: Members, counting: Sequence[PartitionStatisticsTask], sums: Mapping[int, ManifestSums]
-    ) -> Members:
-        """Return the members, with the data that partition statistics can be compared with."""
-        read = {number for number, counts in sums.items() if counts.whole}
-        whole = {one for one, numbers in members.of_snapshot.items() if numbers <= read}
-        counted = (task.place for task in counting if task.place in self.read and task.statistics.snapshot_id in whole)
-        live = {one: [sums[number].live for number in members.of_snapshot[one]] for one in whole & {*members.checked}}
+        self, members: ManifestMembership, counting: Sequence[PartitionStatisticsTask], sums: Mapping[int, ManifestSums]
+    ) -> ManifestMembership:
+        """Add to the members which partition statistics files can be compared, and how their totals are known."""
+        read = {number for number, counts in sums.items() if counts.is_complete}
+        whole = {one for one, numbers in members.by_snapshot.items() if numbers <= read}
+        counted = (task.index for task in counting if task.index in self.read and task.statistics.snapshot_id in whole)
+        live = {one: [sums[number].live for number in members.by_snapshot[one]] for one in whole & {*members.checked}}
         by_rows = {one for one, counts in live.items() if any(count.equality_delete_files for count in counts)}
         by_files = {one for one, counts in live.items() if any(count.position_delete_files for count in counts)}
         return attrs.evolve(
             members,
-            counted=frozenset(counted),
-            whole=frozenset(whole),
-            by_positions=frozenset(by_files - by_rows),
-            without_deletes=frozenset(live.keys() - by_files - by_rows),
+            comparable_statistics=frozenset(counted),
+            completely_read=frozenset(whole),
+            only_position_deletes=frozenset(by_files - by_rows),
+            only_vectors=frozenset(live.keys() - by_files - by_rows),
         )
 
     def _stage(
         self,
         context: Context,
-        check: Check,
+        check: TaskCheck,
         tasks: Sequence[Any],
-        what: str,
+        title: str,
         *,
         facts: bool = False,
-        lost: Lost | None = None,
+        crash_finding: CrashFinding | None = None,
     ) -> dict[int, ManifestSums]:
-        """Run a stage; if it ends early, keep what it emitted."""
+        """Run a stage; if it ends early, count what its checks emitted."""
         try:
-            return self._sums(self.engine.stage(context, check, tasks, what, facts=facts, lost=lost))
+            return self._sums(
+                self.engine.run_stage(context, check, tasks, title, facts=facts, crash_finding=crash_finding)
+            )
         except StageStopped as stopped:
             self._sums(stopped.emitted)
             raise
@@ -217,8 +224,8 @@ class BelowMetadata:
                 case TableTraits(features, writers):
                     self.features |= features
                     self.writers |= writers
-                case StatisticsRead(place):
-                    self.read.add(place)
+                case StatisticsRead(index):
+                    self.read.add(index)
                 case Miscount():
                     self.miscounted.append(one)
                 case Facts():
@@ -226,19 +233,19 @@ class BelowMetadata:
         return sums
 
 
-def _needed(tasks: Sequence[ManifestTask], members: Members) -> tuple[ManifestTask, ...]:
-    """Return the tasks without those of manifests that only an unchecked parent has and that no rule needs."""
+def _needed(tasks: Sequence[ManifestTask], members: ManifestMembership) -> tuple[ManifestTask, ...]:
+    """Leave out the manifests that only an unchecked parent has, if no rule needs them."""
     wanted: set[int] = set()
     for snapshot_id in members.checked:
-        wanted |= members.of_snapshot[snapshot_id]
+        wanted |= members.by_snapshot[snapshot_id]
     for _, parent in members.pairs:
-        wanted |= members.of_snapshot[parent]
+        wanted |= members.by_snapshot[parent]
     return tuple(task for task in tasks if task.number in wanted)
 
 
 @contextlib.contextmanager
 def _folder(*, wanted: bool) -> Iterator[str | None]:
-    """Make a folder for manifests from stores; None if it is not wanted, or there is no room for it."""
+    """Make a folder for manifests from stores; yield None if none is wanted or none can be made."""
     made = None
     with contextlib.suppress(OSError):
         if wanted:

@@ -1,8 +1,8 @@
-"""The process that queries one catalog through PyIceberg, in PyIceberg's environment: names in, locations out.
+"""The process that queries one catalog through PyIceberg, in PyIceberg's environment.
 
-Requests are lines of JSON on standard input: ``{"list": "db.*"}`` or ``{"load": ["db", "events"]}``; each has one line
-of JSON on standard output as its answer. Metadata is not read here: damaged metadata is for the validator to report,
-and PyIceberg would refuse it.
+A request is a line of JSON on standard input, ``{"list": "db.*"}`` or ``{"load": ["db", "events"]}``; the answer is a
+line of JSON on standard output. The process returns the location of metadata and does not read it: PyIceberg would
+refuse damaged metadata, which the validator reports.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ WILDCARD = "*"
 
 
 class _Located(BaseException):
-    """The location of the metadata is known; raised where PyIceberg would begin to read it."""
+    """Carries the location of the metadata; raised where PyIceberg would begin to read it."""
 
 
 def _is_at(location: str | None) -> NoReturn:
@@ -25,7 +25,7 @@ def _is_at(location: str | None) -> NoReturn:
 
 
 class _MetadataFile:
-    """In place of PyIceberg's reader of metadata files."""
+    """Replaces PyIceberg's reader of metadata files."""
 
     @staticmethod
     def table_metadata(input_file: Any, *_arguments: object, **_options: object) -> NoReturn:
@@ -33,7 +33,7 @@ class _MetadataFile:
 
 
 class _TableResponse:
-    """In place of PyIceberg's reader of a REST catalog's answer, which has the metadata in it."""
+    """Replaces PyIceberg's reader of the answer of a REST catalog, which contains the metadata."""
 
     @staticmethod
     def model_validate_json(text: str) -> NoReturn:
@@ -62,14 +62,14 @@ def locate_metadata(catalog: Any, identifier: list[str]) -> str | None:
 
 
 def list_tables(catalog: Any, pattern: str) -> dict[str, Any]:
-    """Return the tables of the namespaces that may have tables of a pattern.
+    """List the tables of all namespaces that may have tables that match a pattern.
 
     Args:
         catalog: PyIceberg's catalog.
-        pattern: a name with wildcards. The namespace before the first one is listed, and all namespaces within it.
+        pattern: a name with wildcards. The namespace before the first wildcard is listed, with all its namespaces.
 
     Returns:
-        ``tables``, the identifiers, and ``failed``, what went wrong with namespaces that could not be listed.
+        ``tables``, the identifiers, and ``failed``, the errors of the namespaces that could not be listed.
     """
     start = tuple(pattern.partition(WILDCARD)[0].split(".")[:-1])
     tables: dict[tuple[str, ...], None] = {}

@@ -1,7 +1,7 @@
-"""Tables by the catalogs that PyIceberg is configured for: ``catalog:NAME.TABLE``, and many by a pattern.
+"""Locations of tables in catalogs of PyIceberg's configuration: ``catalog:NAME.TABLE``, and patterns of tables.
 
-PyIceberg runs in its own environment (`catalog_process`), with the configuration and the variables of the caller; all
-that comes back are names, and where the current metadata of each is, which is then read as of any other table.
+PyIceberg runs in a separate environment (`catalog_process`), with the configuration and the environment variables of
+the caller. It only returns the names of tables and the locations of their metadata files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import attrs
 from conformance.core.failures import NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.catalog_process import WILDCARD
-from conformance.validator.table_root import Unreadable
+from conformance.validator.table_root import UnreadableTable
 
 with lazy_imports():
     from conformance import engine_setup
@@ -87,7 +87,7 @@ def explain_error(name: str, error: str) -> str:
 
 
 @attrs.frozen
-class Name:
+class CatalogLocation:
     """The catalog and the table that a location names."""
 
     catalog: str
@@ -110,11 +110,11 @@ class Name:
         return sorted(one for one in identifiers if pattern.fullmatch(one))
 
 
-def parse_location(location: str) -> Name | None:
+def parse_location(location: str) -> CatalogLocation | None:
     """Return the catalog and the table that a location names; None if the location is not in a catalog.
 
     Args:
-        location: as it was given; ``catalog:NAME`` alone means all tables.
+        location: the location from the command line; ``catalog:NAME`` alone means all tables.
 
     Raises:
         UsageError: it names no catalog or no table.
@@ -134,7 +134,7 @@ def parse_location(location: str) -> Name | None:
             f"{location}: a table is named with its namespace, catalog:NAME.NAMESPACE.TABLE; all tables of a namespace"
             f" are {location}.*"
         )
-    return Name(name, table)
+    return CatalogLocation(name, table)
 
 
 class _Process:
@@ -166,7 +166,7 @@ class _Process:
             self._answers.put(line)
         self._answers.put("")
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def request(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a request.
 
         Raises:
@@ -202,10 +202,10 @@ class _Process:
 
 
 class Catalogs:
-    """The catalogs of one command; each is loaded once."""
+    """The catalogs that one command uses; a process is started once for each."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start no process yet."""
         self._processes: dict[str, _Process] = {}
         self._identifiers: dict[str, list[str]] = {}
         """The parts of the names of listed tables, by location."""
@@ -217,27 +217,27 @@ class Catalogs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End what was started."""
+        """End the processes."""
         for process in self._processes.values():
             process.close()
         self._processes.clear()
 
-    def tables(self, name: Name) -> tuple[list[str], dict[str, str]]:
+    def tables(self, name: CatalogLocation) -> tuple[list[str], dict[str, str]]:
         """Return the tables that a pattern names.
 
         Args:
             name: the catalog and the pattern.
 
         Returns:
-            The locations of the tables, and what went wrong with namespaces that could not be listed, by their names.
+            The locations of the tables, and the errors of namespaces that could not be listed, by their names.
 
         Raises:
-            Unreadable: PyIceberg is not installed, or the catalog cannot be listed.
+            UnreadableTable: PyIceberg is not installed, or the catalog cannot be listed.
             NothingSelected: the catalog has no such table.
         """
         answer = self._ask(name, {"list": name.table})
         identifiers = {".".join(parts): parts for parts in answer["tables"]}
-        found = {Name(name.catalog, one).location: identifiers[one] for one in name.matching(identifiers)}
+        found = {CatalogLocation(name.catalog, one).location: identifiers[one] for one in name.matching(identifiers)}
         self._identifiers |= found
         failed = dict(answer["failed"])
         if not found and not failed:
@@ -245,14 +245,14 @@ class Catalogs:
         return list(found), failed
 
     def metadata_location(self, location: str) -> str:
-        """Return the metadata file of a table in a catalog; another location as it is.
+        """Return the metadata file of a table in a catalog; return any other location unchanged.
 
         Args:
             location: the location of one table.
 
         Raises:
             UsageError: the location names no catalog, no table, or many tables.
-            Unreadable: PyIceberg is not installed, or the catalog does not give the table.
+            UnreadableTable: PyIceberg is not installed, or the catalog does not return the table.
         """
         parts = self._identifiers.get(location)
         name = parse_location(location)
@@ -262,34 +262,34 @@ class Catalogs:
             raise UsageError(f"{location}: many tables, where one is needed")
         found = self._ask(name, {"load": parts or name.table.split(".")})["location"]
         if not isinstance(found, str):
-            raise Unreadable(f"{location}: the catalog {name.catalog} names no metadata file of it")
+            raise UnreadableTable(f"{location}: the catalog {name.catalog} names no metadata file of it")
         return found
 
-    def _ask(self, name: Name, request: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, name: CatalogLocation, request: dict[str, Any]) -> dict[str, Any]:
         try:
             process = self._processes.get(name.catalog)
             if process is None:
                 process = self._processes[name.catalog] = _Process(name.catalog)
-            answer = process.ask(request)
+            answer = process.request(request)
         except engine_setup.EngineError as error:
-            raise Unreadable(f"{name.location}: catalogs are queried through PyIceberg: {error}") from None
+            raise UnreadableTable(f"{name.location}: catalogs are queried through PyIceberg: {error}") from None
         except OSError as error:
             if name.catalog in self._processes:
                 self._processes.pop(name.catalog).close()
-            raise Unreadable(f"{name.location}: {explain_error(name.catalog, str(error))}") from None
+            raise UnreadableTable(f"{name.location}: {explain_error(name.catalog, str(error))}") from None
         if "error" not in answer:
             return answer
         if name.location in self._identifiers and not answer["error"].startswith(_UNREACHABLE):
-            raise Unreadable(f"{name.location}: catalog {name.catalog}: {answer['error']}")
-        raise Unreadable(f"{name.location}: {explain_error(name.catalog, answer['error'])}")
+            raise UnreadableTable(f"{name.location}: catalog {name.catalog}: {answer['error']}")
+        raise UnreadableTable(f"{name.location}: {explain_error(name.catalog, answer['error'])}")
 
 
-def from_catalog(location: str) -> str:
-    """Return the metadata file of a table in a catalog; another location as it is.
+def resolve_location(location: str) -> str:
+    """Return the metadata file of a table in a catalog; return any other location unchanged.
 
     Raises:
         UsageError: the location names no catalog, no table, or many tables.
-        Unreadable: PyIceberg is not installed, or the catalog does not give the table.
+        UnreadableTable: PyIceberg is not installed, or the catalog does not give the table.
     """
     with Catalogs() as catalogs:
         return catalogs.metadata_location(location)

@@ -23,7 +23,7 @@ class Findings:
 
 @attrs.frozen(eq=False)
 class Facts:
-    """Facts about entries, for the rules over several files."""
+    """Rows of facts about manifest entries and files, for the rules over several files."""
 
     bucket: int
     kind: str
@@ -32,7 +32,7 @@ class Facts:
 
     rows: pa.RecordBatch
     about: Any = None
-    """A value that all rows share."""
+    """A value that applies to all rows, such as the manifest entry that they are about."""
 
 
 @attrs.frozen
@@ -42,10 +42,10 @@ class Sums:
     data_files: int = 0
     records: int = 0
     files_size: int = 0
-    """In bytes; for a deletion vector, the size of its blob."""
+    """The size in bytes; a deletion vector counts with the size of its blob."""
 
     whole_files_size: int = 0
-    """In bytes; for a deletion vector, the size of the Puffin file, which some writers put into the summary."""
+    """The size in bytes; a deletion vector counts with the size of its Puffin file, which some writers sum up."""
 
     delete_files: int = 0
     position_delete_files: int = 0
@@ -82,15 +82,15 @@ class ManifestSums:
     """The features that readers need to read the files, by their names in `conformance.validator.readability`."""
 
     writers: frozenset[str] = frozenset()
-    """The implementations that probably wrote it."""
+    """The implementations that probably wrote the manifest."""
 
     corrected: ManifestSums | None = None
-    """The counts if entries that other facts contradict agreed with these; None if there are no such entries."""
+    """The counts after contradicted entries are corrected (`contradicted_entries`); None if no entry is."""
 
     causes: frozenset[str] = frozenset()
-    """The checks that find these entries."""
+    """The checks that find the contradicted entries."""
 
-    whole: bool = True
+    is_complete: bool = True
     """Whether all entries could be read; otherwise the counts are not compared."""
 
 
@@ -104,24 +104,24 @@ class TableTraits:
 
 @attrs.frozen
 class StatisticsRead:
-    """The rows of a partition statistics file were read, so that they can be compared."""
+    """Reports that all rows of a partition statistics file were read, so that they can be compared."""
 
-    place: int
-    """Its index in the metadata."""
+    index: int
+    """The index of the file in the metadata."""
 
 
 @attrs.frozen
 class Miscount:
-    """How many more rows or bytes a live file has than its entry says, which is a finding of the file."""
+    """The difference between a live file and its entry in rows or bytes, which is a finding of the file."""
 
     manifest: int
     """The number of the manifest."""
 
     added_by: int | None
-    """The snapshot that added the file in this manifest; None where the entry is of a file that was there before."""
+    """The snapshot that added the file in this manifest; None if the entry has the status EXISTING."""
 
     rows: Sums
-    """The difference, as part of the counts that such files are in."""
+    """The difference, in each count of a summary that includes such files."""
 
 
 Emitted: TypeAlias = Findings | Facts | ManifestSums | TableTraits | StatisticsRead | Miscount

@@ -1,4 +1,4 @@
-"""The context of every check: the table's metadata and the options. It is small, and sent to every executor."""
+"""The context of every check: the table's metadata and the options. It is small and is sent to every executor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ with lazy_imports():
 
 
 class Level(enum.Enum):
-    """How much of a table is checked; each level includes the ones before."""
+    """How much of a table is checked; each level includes the levels before it."""
 
     METADATA = "metadata"
     """Only the metadata file."""
@@ -65,7 +65,7 @@ def text_bucket(text: str, buckets: int) -> int:
 
 @attrs.frozen(eq=False, slots=False)
 class Context:
-    """The table that is checked."""
+    """The table that is checked, and the options of its checks."""
 
     metadata: TableMetadata
     metadata_location: str
@@ -76,17 +76,17 @@ class Context:
     id_buckets: int = 1
     """The number of buckets of the facts about row ids."""
 
-    compares: bool = False
-    """Whether two versions of the table are compared, for which checks of manifests emit the content of each entry."""
+    compares_versions: bool = False
+    """Whether two versions of the table are compared: then checks of manifests emit the content of each entry."""
 
     counts_partitions: bool = False
     """Whether checks of manifests emit the sums of their partitions, for partition statistics."""
 
     has_position_deletes: bool = True
-    """Whether some snapshot that is checked has position deletes or deletion vectors."""
+    """Whether any checked snapshot has position deletes or deletion vectors."""
 
     decrypts: bool = False
-    """Whether encrypted files are decrypted: those whose key metadata is in lists and manifests, too, need leave."""
+    """Whether encrypted files are decrypted; without a key service none is, even if its key can be read."""
 
     file_seconds: float = FILE_SECONDS
     """The time limit for a file without progress (`conformance.validator.stall_timeout`)."""
@@ -94,8 +94,8 @@ class Context:
     connections: int = 16
     """How many files on S3 a process requests at once."""
 
-    kept_manifests: str | None = None
-    """The local folder in which manifests from stores are kept for the checks of their files; None for none."""
+    manifest_cache: str | None = None
+    """The local folder in which manifests from stores are cached for the checks of their files; None for no cache."""
 
     @functools.cached_property
     def specs(self) -> Mapping[int, PartitionSpec]:
@@ -109,7 +109,7 @@ class Context:
 
     @functools.cached_property
     def owners(self) -> Mapping[int, tuple[int, ...]]:
-        """The ids of the snapshots that have a sequence number."""
+        """The ids of the snapshots with a sequence number, by the number; more than one only in an invalid table."""
         found: dict[int, list[int]] = {}
         for snapshot in self.metadata.snapshots:
             found.setdefault(snapshot.sequence_number, []).append(snapshot.snapshot_id)
@@ -122,7 +122,7 @@ class Context:
 
     @functools.cached_property
     def columns(self) -> Mapping[int, Column]:
-        """Every column of any schema of the table, by id: that of the current schema, else of the newest with it."""
+        """Every column of any schema, by id: as in the current schema or, if dropped, in the newest schema with it."""
         schemas = [*self.metadata.schemas, self.schema]
         return {column.id: column for schema in schemas for column in schema.columns()}
 
@@ -146,11 +146,11 @@ class Context:
         text = self.metadata.properties.get(NAME_MAPPING_PROPERTY)
         try:
             return None if text is None else read_name_mapping(text)
-        except SpecError:  # reported by the check of the metadata
+        except SpecError:  # the check of the metadata reports it
             return None
 
     def partition_type(self, spec: PartitionSpec) -> StructType | None:
-        """Return the type of a spec's partition tuples; None if a source does not fit, which is reported elsewhere."""
+        """Return the type of a spec's partition tuples; None if a source column is wrong, which other checks report."""
         try:
             return self.metadata.partition_type(spec)
         except SpecError:
@@ -193,19 +193,19 @@ _KNOWN = tuple(field.name for field in attrs.fields(Context))
 
 @attrs.frozen
 class ListTask:
-    """The task of reading the manifest list of a snapshot."""
+    """A task: read the manifest list of a snapshot."""
 
     snapshot: Snapshot
     checked: bool = True
     """False for a snapshot that is only needed for the history of another one."""
 
     key: encryption.KeyMetadata | Finding | None = None
-    """For an encrypted list what decrypts it, or why it is not read."""
+    """The key of an encrypted list, or the finding that it is not read; None for a list that is not encrypted."""
 
 
 @attrs.frozen
 class ManifestTask:
-    """The task of checking a manifest, which one or several snapshots have."""
+    """A task: check a manifest of one or several snapshots."""
 
     number: int
     """Its number among the manifests of the run."""
@@ -218,7 +218,7 @@ class ManifestTask:
     """The first snapshot that lists it."""
 
     place: str
-    """The manifest list, and the number of the entry."""
+    """The location of the manifest list, and the path of the manifest's entry in it."""
 
     checked: bool = True
     """False if only the live files are needed."""
@@ -226,7 +226,7 @@ class ManifestTask:
 
 @attrs.frozen
 class FilesTask:
-    """The task of checking some of the files of a manifest."""
+    """A task: check some of the files of a manifest."""
 
     manifest: ManifestTask
     start: int
@@ -234,8 +234,8 @@ class FilesTask:
 
     stop: int
 
-    def smaller(self) -> tuple[FilesTask, ...]:
-        """Return the two halves of the task; none for a task of one entry."""
+    def halves(self) -> tuple[FilesTask, ...]:
+        """Return the two halves of the task; an empty tuple for a task of one entry."""
         middle = (self.start + self.stop) // 2
         if middle == self.start:
             return ()
@@ -243,32 +243,31 @@ class FilesTask:
 
 
 @attrs.frozen(eq=False)
-class Members:
-    """The manifests that the snapshots of a run have."""
+class ManifestMembership:
+    """Which manifests each snapshot of a run has, by the numbers of the manifests."""
 
-    manifests: int
-    """The number of manifests."""
+    manifest_count: int
 
-    of_snapshot: Mapping[int, frozenset[int]]
-    """The numbers of the manifests of each snapshot that could be read."""
+    by_snapshot: Mapping[int, frozenset[int]]
+    """The manifests of each snapshot whose manifest list could be read."""
 
     checked: tuple[int, ...]
     """The ids of the snapshots that are checked."""
 
     pairs: tuple[tuple[int, int], ...]
-    """Pairs of a checked snapshot and its parent, if both could be read."""
+    """Pairs of a checked snapshot and its parent, if both manifest lists could be read."""
 
-    counted: frozenset[int] = frozenset()
-    """The indexes of the partition statistics files whose rows, and all manifests of whose snapshots, were read."""
+    comparable_statistics: frozenset[int] = frozenset()
+    """The indexes of the partition statistics files that were read, as were all manifests of their snapshots."""
 
-    without_deletes: frozenset[int] = frozenset()
-    """The snapshots whose only delete files are deletion vectors."""
+    only_vectors: frozenset[int] = frozenset()
+    """The snapshots that have no delete files other than deletion vectors."""
 
-    by_positions: frozenset[int] = frozenset()
+    only_position_deletes: frozenset[int] = frozenset()
     """The snapshots that have position delete files and no equality deletes."""
 
-    whole: frozenset[int] = frozenset()
+    completely_read: frozenset[int] = frozenset()
     """The snapshots all of whose manifests were read."""
 
-    several_row_ids: frozenset[int] = frozenset()
-    """Manifests from before row lineage to which lists assign different row ids, as branches may (LIN016), or none."""
+    ambiguous_row_ids: frozenset[int] = frozenset()
+    """Manifests for which lists have different first row ids, or only some have one, as branches may (LIN016)."""

@@ -1,7 +1,7 @@
-"""Entries of a manifest that the other facts about them contradict, and what the counts were if the entries agreed.
+"""Entries of a manifest that other facts about them contradict, and the counts of the manifest after their correction.
 
-The list and the snapshot state the counts of a manifest, too. One wrong entry contradicts all of them. Counts that are
-right for the corrected entry follow from it, and others do not.
+The manifest list and the snapshot state the counts of a manifest, too, and one wrong entry contradicts all of them. If
+such a count is right for the corrected entry, its difference is a consequence of the wrong entry.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Rows = npt.NDArray[np.bool_]
 
 @attrs.frozen(eq=False)
 class CountedEntries:
-    """The columns that determine what an entry counts for."""
+    """The columns that determine in which counts an entry is included."""
 
     status: Numbers
     snapshot: Numbers
@@ -51,16 +51,16 @@ class CountedEntries:
         return np.asarray(self.status != EntryStatus.DELETED)
 
 
-def as_written(columns: ManifestColumns) -> CountedEntries:
-    """Return what the entries count for."""
+def count_as_written(columns: ManifestColumns) -> CountedEntries:
+    """Return the columns as the manifest has them."""
     snapshot = columns.snapshot_id
     return CountedEntries(np.asarray(columns.status), snapshot.values, snapshot.valid, np.asarray(columns.content))
 
 
-def added_as_existing(
+def find_added_as_existing(
     columns: ManifestColumns, listed: ManifestFile, owners: Mapping[int, Sequence[int]]
 ) -> npt.NDArray[np.bool_]:
-    """Find existing entries of files that the snapshot which adds the manifest added itself.
+    """Find entries with status EXISTING for files that were added by the snapshot that added the manifest.
 
     Args:
         columns: the entries.
@@ -75,7 +75,7 @@ def added_as_existing(
     return np.asarray((columns.status == EntryStatus.EXISTING) & mine & ~_is_older(columns, listed))
 
 
-def unexpected_snapshot(
+def find_unexpected_snapshots(
     columns: ManifestColumns, listed: ManifestFile, owners: Mapping[int, Sequence[int]]
 ) -> npt.NDArray[np.bool_]:
     """Find added entries whose snapshot is not the one that adds the manifest.
@@ -91,10 +91,10 @@ def unexpected_snapshot(
     return np.asarray((columns.status == EntryStatus.ADDED) & ~np.isin(columns.snapshot_id.values, known))
 
 
-def corrected(
+def count_as_corrected(
     columns: ManifestColumns, manifest: Manifest, owners: Mapping[int, Sequence[int]]
 ) -> tuple[CountedEntries, frozenset[str]]:
-    """Return what the entries count for if contradicted ones are corrected, and the checks that find these.
+    """Return the columns with contradicted entries corrected, and the ids of the checks that find these entries.
 
     Args:
         columns: the entries.
@@ -102,15 +102,15 @@ def corrected(
         owners: the snapshots of each sequence number.
     """
     listed = manifest.manifest_file
-    written = as_written(columns)
+    written = count_as_written(columns)
     assert listed is not None
     status, snapshot, known = written.status.copy(), written.snapshot.copy(), written.snapshot_known
     causes = set[str]()
     older, numbered = _is_older(columns, listed), SEQUENCE_NUMBERS.is_supported(manifest.format_version)
     stored = columns.written("sequence_number").valid | columns.written("file_sequence_number").valid
     added = written.status == EntryStatus.ADDED
-    other = unexpected_snapshot(columns, listed, owners)
-    existing = added_as_existing(columns, listed, owners)
+    other = find_unexpected_snapshots(columns, listed, owners)
+    existing = find_added_as_existing(columns, listed, owners)
     wrong_statuses = {
         ADDED_AS_EXISTING: (existing, EntryStatus.ADDED),
         NO_NUMBERS: (~added & ~existing & ~stored & numbered, EntryStatus.ADDED),
@@ -150,20 +150,20 @@ def _mark_live(status: Numbers, snapshot: Numbers, adder: int) -> set[str]:
 
 
 def _renamed_adder(listed: ManifestFile, owners: Mapping[int, Sequence[int]]) -> int | None:
-    """Return the only snapshot with the number of a manifest whose added_snapshot_id is the id of no snapshot."""
+    """Return the snapshot with the sequence number of a manifest, if no snapshot has its added_snapshot_id."""
     mine = owners.get(listed.sequence_number, ()) if listed.sequence_number else ()
     unknown = not any(listed.added_snapshot_id in ids for ids in owners.values())
     return mine[0] if unknown and len(mine) == 1 else None
 
 
 def _is_older(columns: ManifestColumns, listed: ManifestFile) -> Rows:
-    """Find entries with a file sequence number that is not the one of the manifest: their files were there before."""
+    """Find entries whose file sequence number differs from that of the manifest, so that their files are older."""
     stored = columns.written("file_sequence_number")
     return np.asarray(stored.valid & (stored.values != listed.sequence_number))
 
 
 def _content(columns: ManifestColumns, content: Numbers, of_manifest: ManifestContent) -> tuple[Numbers, set[str]]:
-    """Return the content of the entries as their manifest and their other fields have it."""
+    """Return the content of each entry according to its manifest and its other fields, and the checks that find it."""
     right, causes = content.copy(), set[str]()
     wrong = (content == FileContent.DATA) != (of_manifest is ManifestContent.DATA)
     if of_manifest is ManifestContent.DATA:

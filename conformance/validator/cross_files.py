@@ -1,6 +1,6 @@
-"""Rules over several manifests and files: group-bys of facts (Scan Planning; Row Lineage; Snapshots).
+"""Rules over several manifests and files: checks of groups of facts (Scan Planning; Row Lineage; Snapshots).
 
-All facts of a path are in one bucket, whatever manifest they come from, so that each bucket can be checked alone.
+All facts about a path are in one bucket, whichever manifest they come from, so that each bucket can be checked alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.validator.check_results import Facts
-from conformance.validator.context import Context, Members
+from conformance.validator.context import Context, ManifestMembership
 from conformance.validator.entry_causes import NO_NUMBERS, OTHER_ADDER, OTHER_CONTENT
 from conformance.validator.finding import finding
 from conformance.validator.manifest_facts import FILES, REFERENCES, ROW_IDS, row_bucket_size
@@ -34,7 +34,7 @@ Numbers = npt.NDArray[Any]
 
 
 def check_bucket(
-    context: Context, members: Members, locations: Mapping[int, str], facts: Iterable[Facts]
+    context: Context, members: ManifestMembership, locations: Mapping[int, str], facts: Iterable[Facts]
 ) -> tuple[Finding, ...]:
     """Return the findings of the rules over the facts of one bucket."""
     rows: dict[str, list[pa.RecordBatch]] = {
@@ -62,7 +62,7 @@ def check_bucket(
     ranges = _sorted(rows["row-ids"], ROW_IDS)
     if ranges.num_rows:
         tally.add(_row_ids(context, bucket, members, locations, ranges))
-    if members.counted:
+    if members.comparable_statistics:
         partitions = pa.Table.from_batches(rows["partitions"], schema=PARTITIONS)
         statistics = pa.Table.from_batches(rows["statistics"], schema=STATISTICS)
         tally.add(compare_partitions(context, members, partitions, statistics))
@@ -100,13 +100,13 @@ class _Files:
         return found
 
     def scopes(self, rows: list[int]) -> Scopes:
-        """Return what determines which deletes apply to the data files of some rows; -1 for any row."""
+        """Return the scopes of the data files in some rows (`Scopes`); -1 stands for any row."""
         numbers = self.sequence[rows]
         return Scopes(Nullable(numbers, numbers >= 0), self.partition[rows])
 
 
 def _scopes(references: pa.Table) -> Scopes:
-    """Return what determines to which data files deletes apply."""
+    """Return the scopes of deletes, which determine the data files that they apply to."""
     column = references["sequence"]
     valid = np.asarray(column.is_valid().to_numpy())
     return Scopes(Nullable(_filled(column), valid), references["partition"].to_numpy())
@@ -118,14 +118,14 @@ def _filled(column: Any) -> Numbers:
     return np.asarray(kernels.fill_null(column, -1).to_numpy())
 
 
-def _mask(members: Members, snapshot_id: int) -> Numbers:
+def _mask(members: ManifestMembership, snapshot_id: int) -> Numbers:
     """Return a mask, by number, of the manifests that a snapshot has."""
-    mask = np.zeros(members.manifests, np.bool_)
-    mask[list(members.of_snapshot[snapshot_id])] = True
+    mask = np.zeros(members.manifest_count, np.bool_)
+    mask[list(members.by_snapshot[snapshot_id])] = True
     return mask
 
 
-def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
+def _repeated(members: ManifestMembership, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
     """Find files that are live twice in one snapshot (SCN007)."""
     reported: set[tuple[int, int]] = set()
     counts = np.bincount(files.code[files.live], minlength=len(files.keys.dictionary))
@@ -151,12 +151,14 @@ def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> 
                 )
 
 
-def _history(context: Context, members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
+def _history(
+    context: Context, members: ManifestMembership, locations: Mapping[int, str], files: _Files
+) -> Iterator[Finding]:
     """Check that the live files of a snapshot are those of its parent, plus those it added, minus those it deleted.
 
-    A file is only missing in a snapshot all of whose manifests were read.
+    Missing files are reported only for snapshots all of whose manifests were read.
     """
-    one_row_id = ~np.isin(files.manifest, list(members.several_row_ids))
+    one_row_id = ~np.isin(files.manifest, list(members.ambiguous_row_ids))
     for snapshot_id, parent_id in members.pairs:
         mine, parents = _mask(members, snapshot_id), _mask(members, parent_id)
         differs = (mine ^ parents)[files.manifest]
@@ -168,7 +170,9 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         own = in_mine & (files.snapshot == snapshot_id)
         added = files.code[own & (files.status == EntryStatus.ADDED)]
         deleted = files.code[own & (files.status == EntryStatus.DELETED)]
-        vanished = np.setdiff1d(np.setdiff1d(before, now), deleted) if snapshot_id in members.whole else before[:0]
+        vanished = (
+            np.setdiff1d(np.setdiff1d(before, now), deleted) if snapshot_id in members.completely_read else before[:0]
+        )
         later = _is_later(context, parent_id, snapshot_id)
         for row in _first_rows(files, files.live & in_parent, vanished):
             missing = finding(
@@ -181,8 +185,8 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                 aspect="file-vanished",
             )
             yield evolve(missing, follows=("snapshot-sequence-number-not-increasing",) if later else ())
-        appeared = np.setdiff1d(np.setdiff1d(now, before), added) if parent_id in members.whole else now[:0]
-        # Existing entries of the snapshot itself were found in their manifest.
+        appeared = np.setdiff1d(np.setdiff1d(now, before), added) if parent_id in members.completely_read else now[:0]
+        # The check of the manifest reports existing entries of files that the snapshot itself added.
         for row in _first_rows(files, files.live & in_mine & (files.snapshot != snapshot_id), appeared):
             appearing = finding(
                 "MAN011",
@@ -196,7 +200,7 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
             is_added = files.status[row] == EntryStatus.ADDED
             yield evolve(appearing, follows=(OTHER_ADDER,) if is_added else ())
         gone = own & (files.status == EntryStatus.DELETED)
-        unknown = np.setdiff1d(deleted, before) if parent_id in members.whole else deleted[:0]
+        unknown = np.setdiff1d(deleted, before) if parent_id in members.completely_read else deleted[:0]
         for row in _first_rows(files, gone, unknown):
             yield _unknown_file(locations, files, row, "a file that is not in the parent snapshot is listed as deleted")
         kept = np.isin(files.code, np.intersect1d(now, before)) & files.live & differs
@@ -252,12 +256,12 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
 
 
 def _deletes_of_roots(
-    context: Context, members: Members, locations: Mapping[int, str], files: _Files
+    context: Context, members: ManifestMembership, locations: Mapping[int, str], files: _Files
 ) -> Iterator[Finding]:
     """Find files that the first snapshot of a table deletes."""
     roots = [one for one in members.checked if _is_root(context.snapshots[one])]
     for row in np.nonzero(~files.live & np.isin(files.snapshot, roots))[0].tolist():
-        if files.manifest[row] in members.of_snapshot[int(files.snapshot[row])]:
+        if files.manifest[row] in members.by_snapshot[int(files.snapshot[row])]:
             yield _unknown_file(locations, files, row, "a snapshot without a parent lists a file as deleted")
 
 
@@ -285,7 +289,7 @@ def _unknown_file(locations: Mapping[int, str], files: _Files, row: int, message
 
 
 def _is_later(context: Context, parent_id: int, snapshot_id: int) -> bool:
-    """Return whether the parent of a snapshot has a greater sequence number, so that it cannot be its parent."""
+    """Return whether a snapshot's parent has a greater sequence number, so that it cannot be the parent."""
     parent, child = context.snapshots.get(parent_id), context.snapshots.get(snapshot_id)
     return parent is not None and child is not None and parent.sequence_number > child.sequence_number
 
@@ -319,7 +323,7 @@ def _first_rows(files: _Files, rows: Numbers, codes: Numbers) -> list[int]:
 
 
 def _changed(files: _Files, numbers: Numbers, kept: Numbers, in_new: Numbers) -> Iterator[tuple[int, int]]:
-    """Find files that are live before and after, and of which a number changed when their entry was rewritten.
+    """Find files that are live before and after, and whose number changed when their entry was rewritten.
 
     Yields:
         A row of the new snapshot, and the number of the file in the other snapshot.
@@ -338,9 +342,9 @@ def _changed(files: _Files, numbers: Numbers, kept: Numbers, in_new: Numbers) ->
 
 
 def _references(
-    context: Context, members: Members, locations: Mapping[int, str], files: _Files, table: pa.Table
+    context: Context, members: ManifestMembership, locations: Mapping[int, str], files: _Files, table: pa.Table
 ) -> Iterator[Finding]:
-    """Check the delete files of one data file: a single deletion vector, and deletes that fit their data file."""
+    """Check the delete files that name a data file: at most one is a deletion vector, and each applies to the file."""
     places = {name: code for code, name in enumerate(files.keys.dictionary.to_pylist())}
     rows = table.to_pylist()
     scopes = _scopes(table)
@@ -361,7 +365,7 @@ def _references(
             where: dict[str, Any] = {"file": file, "path": path}
             if row["vector"] and vectors.setdefault(row["key"], row) is not row:
                 problems.append(finding("DEL003", "a data file has two deletion vectors", found=row["key"], **where))
-            if target < 0 and snapshot_id not in members.whole:
+            if target < 0 and snapshot_id not in members.completely_read:
                 continue  # a manifest could not be read, which was reported
             if target < 0:
                 aspect = "" if row["vector"] else "position-deletes"
@@ -377,7 +381,7 @@ def _references(
 
 
 def _why_missing(files: _Files, mask: Numbers, code: int) -> tuple[str, ...]:
-    """Return the check that names the wrong entry of a file that a snapshot lacks as a live data file."""
+    """Return the check that finds the wrong entry because of which a file does not count as a live data file."""
     mine = mask[files.manifest] & (files.code == code)
     if (mine & files.live & (files.content != FileContent.DATA)).any():
         return (OTHER_CONTENT,)
@@ -416,11 +420,11 @@ def _fitting(
 
 
 def _row_ids(
-    context: Context, bucket: int, members: Members, locations: Mapping[int, str], table: pa.Table
+    context: Context, bucket: int, members: ManifestMembership, locations: Mapping[int, str], table: pa.Table
 ) -> Iterator[Finding]:
     """Find data files of one snapshot that have the same row ids (LIN002).
 
-    A range is in each bucket that it overlaps; it is reported in the bucket where it starts.
+    A range is in each bucket that it overlaps, and is reported only in the bucket where it starts.
     """
     size = row_bucket_size(context)
     reported: set[tuple[int, int]] = set()
@@ -437,7 +441,7 @@ def _row_ids(
             row, other = int(rows[at]), int(rows[int(np.argmax(reach[:at] > first[rows[at]]))])
             begins = min(max(int(first[row]) // size, 0), context.buckets - 1)
             if begins != bucket or keys[row].as_py() == keys[other].as_py():
-                continue  # a file that is listed twice is reported as such
+                continue  # a file that is listed twice has a separate finding
             place = (int(manifest[row]), int(entry[row]))
             if place not in reported:
                 reported.add(place)

@@ -11,8 +11,8 @@ import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
-from conformance.table_io.encryption import decrypt_checked, parquet_decryption, read_key_metadata
-from conformance.table_io.reading import in_file
+from conformance.table_io.encryption import decrypt_and_check_nonces, parquet_decryption, read_key_metadata
+from conformance.table_io.reading import name_file_in_errors
 from conformance.table_io.store_file import StoreFile, open_rows_file
 from conformance.validator.parquet_footer import Chunk, check_start, parse_footer
 from spec_ref.core.errors import SpecError, Violation, spec_error
@@ -47,11 +47,11 @@ class OpenedFile:
     """Yields the rows of some top-level columns, by name, in batches of at most a given size."""
 
     by_name: bool = False
-    """Whether the field ids are from the table's name mapping, because the file has none."""
+    """Whether the field ids come from the table's name mapping, because the file has none."""
 
     created_by: str | None = None
     unreadable: tuple[Violation, ...] = ()
-    """The columns that readers cannot select, or cannot read."""
+    """The violations of columns that readers cannot select or cannot read."""
 
     faults: tuple[Violation, ...] = ()
     """Other deviations of the stored schema from Appendix A."""
@@ -70,7 +70,7 @@ def open_file(
     location: str,
     file_format: FileFormat,
     mapping: Mapped,
-    opening: Callable[[], Any] | None = None,
+    open_: Callable[[], Any] | None = None,
     key_metadata: bytes | None = None,
 ) -> OpenedFile:
     """Open a file of rows.
@@ -79,20 +79,20 @@ def open_file(
         location: the file.
         file_format: its format.
         mapping: the table's name mapping.
-        opening: what opens it for random access, `open_rows_file` if None.
+        open_: opens the file for random access; `open_rows_file` by default.
         key_metadata: the key metadata of an encrypted file.
 
     Raises:
-        UnsupportedEncryption: it is encrypted in a form that is not supported here.
+        UnsupportedEncryption: the file is encrypted in a form that is not supported here.
         FileAccessError: the file cannot be read; reading batches may raise it too.
-        SpecError: the file does not have the format, is damaged, or has columns that Iceberg does not have.
+        SpecError: the file is not of the format, is damaged, or has columns of types that Iceberg does not have.
     """
     if file_format not in _OPENERS:
         raise spec_error(
             "DFL003", "the file format does not store rows", found=file_format.value, expected="avro, orc, parquet"
         )
-    with in_file(location):
-        file = open_rows_file(location, file_format) if opening is None else opening()
+    with name_file_in_errors(location):
+        file = open_rows_file(location, file_format) if open_ is None else open_()
         size = file.size()
         opener = _OPENERS[file_format]
         if key_metadata is not None:
@@ -100,11 +100,11 @@ def open_file(
             if file_format is FileFormat.PARQUET:
                 opener = functools.partial(_parquet, decryption=parquet_decryption(key, location))
             else:  # a stream, whose blocks are all verified
-                file = pa.BufferReader(decrypt_checked(file.read(), key, location))
+                file = pa.BufferReader(decrypt_and_check_nonces(file.read(), key, location))
         opened = opener(file, mapping)
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        with in_file(location):
+        with name_file_in_errors(location):
             yield from opened.batches(columns, rows)
 
     return attrs.evolve(opened, size=size, batches=batches)
@@ -195,7 +195,7 @@ def _key(problem: Violation) -> tuple[str, str]:
 
 
 def _avro_faults(schema: Any, path: str) -> Iterator[Violation]:
-    """Find deviations of a readable Avro schema from what writers must write (AVR002, AVR006)."""
+    """Find deviations that readers accept in an Avro schema, but writers must not write (AVR002, AVR006)."""
     match schema:
         case list():
             for branch in schema:

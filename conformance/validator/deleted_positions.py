@@ -1,9 +1,9 @@
 """Deleted positions, compared with their data files (Delete Formats; Scan Planning; Partition Statistics File).
 
 Checks of data files emit which data files exist, live and deleted, and checks of delete files emit the positions that
-they delete; both meet in the bucket of the path. The rules there check that position deletes apply to the file that
-they name, that a new deletion vector has the positions of the one that it replaces, and how many rows of a partition
-are left.
+they delete. Both kinds of facts are in the bucket of the data file's path. The rules over a bucket check that position
+deletes apply to the file that they name, that a new deletion vector has the positions of the vector that it replaces,
+and how many rows of a partition are left.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.validator.check_results import Facts
-from conformance.validator.context import Context, Members, text_bucket
+from conformance.validator.context import Context, ManifestMembership, text_bucket
 from conformance.validator.finding import finding
-from conformance.validator.values import partition_text
+from conformance.validator.values import encode_partition
 from spec_ref.checks.findings import Finding
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import Type
@@ -50,8 +50,8 @@ LEFT = pa.schema(_LEFT)
 
 
 @attrs.frozen
-class Origin:
-    """The manifest entry that facts are about; two origins of the same entry are equal."""
+class FactOrigin:
+    """The manifest entry that facts are about; objects for the same entry are equal."""
 
     manifest: int
     entry: int
@@ -66,13 +66,13 @@ class Origin:
     """The snapshot that added the file, or for a deleted entry the one that deleted it; None if it is not known."""
 
     @property
-    def vector(self) -> bool:
+    def is_vector(self) -> bool:
         """Whether the entry is that of a deletion vector."""
         return self.data_file.is_deletion_vector
 
     @property
-    def referenced(self) -> bool:
-        """Whether the entry names the data file, so that the rules over entries compare both."""
+    def names_data_file(self) -> bool:
+        """Whether the entry names its data file: then the rules over entries compare the two."""
         return self.data_file.referenced_data_file is not None
 
 
@@ -81,7 +81,7 @@ _PATHS = frozenset({FILE_PATH})
 
 
 def keep_scope_fields(data_file: DataFile) -> DataFile:
-    """Reduce a file to the fields that determine to which data files position deletes apply."""
+    """Remove the fields that do not determine which data files position deletes apply to."""
     bounds = {
         name: {key: value for key, value in (getattr(data_file, name) or {}).items() if key in _PATHS}
         for name in ("lower_bounds", "upper_bounds")
@@ -89,7 +89,7 @@ def keep_scope_fields(data_file: DataFile) -> DataFile:
     return evolve(data_file, **dict.fromkeys(_COUNTS), **bounds)
 
 
-def scope_mismatch(delete: Origin, data: Origin) -> Mismatch | None:
+def scope_mismatch(delete: FactOrigin, data: FactOrigin) -> Mismatch | None:
     """Return the first reason why position deletes or a vector do not apply to a data file; None if they may."""
     found = mismatches(
         delete.data_file, delete.sequence, delete.spec, data.data_file, data.sequence, data.spec, NO_TYPES
@@ -101,8 +101,8 @@ NO_TYPES: Mapping[int, Type] = {}
 """The types of the columns of position deletes, for their bounds."""
 
 
-def targets(context: Context, places: Iterable[EntryPlace]) -> Iterator[Facts]:
-    """Yield the data files among some entries, including deleted ones."""
+def target_facts(context: Context, places: Iterable[EntryPlace]) -> Iterator[Facts]:
+    """Yield a fact for each data file among some entries, including deleted ones."""
     for place in places:
         entry, path = place.entry, place.data_file.file_path
         if place.data_file.content is FileContent.DATA or place.contradicts_manifest:
@@ -117,17 +117,17 @@ def _key(context: Context, entry: ManifestEntry) -> str | None:
     unified = context.unified_partition if context.counts_partitions else None
     if unified is None:
         return None
-    return partition_text(entry.data_file.partition.get(field.id) for field in unified.fields)
+    return encode_partition(entry.data_file.partition.get(field.id) for field in unified.fields)
 
 
-def fact_origin(place: EntryPlace) -> Origin:
+def fact_origin(place: EntryPlace) -> FactOrigin:
     """Return the origin of the facts about a file.
 
     If the spec of a manifest is not known, which is a finding, all of its files count as one partition.
     """
     spec = PartitionSpec(place.spec_id or 0) if place.spec is None else place.spec
     entry = place.entry
-    return Origin(
+    return FactOrigin(
         place.task.number,
         place.number,
         entry.sequence_number,
@@ -141,38 +141,38 @@ def fact_origin(place: EntryPlace) -> Origin:
 
 
 @attrs.define
-class PerFile:
+class PathFacts:
     """The facts about the data files of one bucket."""
 
     targets: dict[str, list[dict[str, Any]]] = attrs.field(factory=dict)
-    replaced: dict[str, dict[Origin, list[tuple[Numbers, ...]]]] = attrs.field(factory=dict)
-    """The positions of deletion vectors that a snapshot removed from the table."""
+    replaced: dict[str, dict[FactOrigin, list[tuple[Numbers, ...]]]] = attrs.field(factory=dict)
+    """The positions of deletion vectors that a snapshot removed from the table, by path and entry."""
 
-    def add(self, rows: pa.RecordBatch, origin: Origin) -> None:
+    def add(self, rows: pa.RecordBatch, origin: FactOrigin) -> None:
         """Add a data file."""
         for row in rows.to_pylist():
             self.targets.setdefault(row["path"], []).append({**row, "origin": origin})
 
     def facts(
-        self, context: Context, members: Members, deletes: Mapping[str, Mapping[Origin, Runs]]
+        self, context: Context, members: ManifestMembership, deletes: Mapping[str, Mapping[FactOrigin, Runs]]
     ) -> Iterator[Facts]:
-        """Yield findings, and the numbers of deleted rows.
+        """Yield findings, and the number of deleted rows of each live file.
 
         Args:
             context: the table.
             members: the manifests of the snapshots.
             deletes: the deleted positions by path and delete file.
         """
-        reported: set[tuple[str, Origin, str]] = set()
+        reported: set[tuple[str, FactOrigin, str]] = set()
         for path, by_origin in deletes.items():
             for snapshot_id in members.checked:
-                manifests = members.of_snapshot[snapshot_id]
+                manifests = members.by_snapshot[snapshot_id]
                 mine = {one: runs for one, runs in by_origin.items() if one.manifest in manifests}
                 files = [row for row in self.targets.get(path, ()) if row["origin"].manifest in manifests]
                 live = next((row for row in files if row["live"]), None)
                 found = [*self._lost(path, snapshot_id, manifests, mine, live)]
-                if snapshot_id in members.whole:
-                    found += _scope(path, snapshot_id, mine, live, gone=bool(files))
+                if snapshot_id in members.completely_read:
+                    found += _scope(path, snapshot_id, mine, live, is_deleted=bool(files))
                 for origin, problem in found:
                     key = (path, origin, problem.check)
                     if key not in reported:
@@ -186,11 +186,11 @@ class PerFile:
         path: str,
         snapshot_id: int,
         manifests: frozenset[int],
-        mine: Mapping[Origin, Runs],
+        mine: Mapping[FactOrigin, Runs],
         live: Mapping[str, Any] | None,
-    ) -> Iterator[tuple[Origin, Finding]]:
-        """Find new vectors that lack positions of the one that they replace, so that deleted rows reappear (DEL026)."""
-        new = [one for one in mine if one.vector and one.snapshot == snapshot_id]
+    ) -> Iterator[tuple[FactOrigin, Finding]]:
+        """Find new vectors that lack positions of the vector that they replace: deleted rows reappear (DEL026)."""
+        new = [one for one in mine if one.is_vector and one.snapshot == snapshot_id]
         if live is None or not new:
             return
         has = _positions([runs for one in new for runs in mine[one]])
@@ -215,17 +215,17 @@ _NOTHING = pa.RecordBatch.from_pylist([], LEFT)
 
 
 def _scope(
-    path: str, snapshot_id: int, mine: Mapping[Origin, Runs], live: Mapping[str, Any] | None, *, gone: bool
-) -> Iterator[tuple[Origin, Finding]]:
-    """Find position deletes of a file that is not in the table, or of one that they do not apply to.
+    path: str, snapshot_id: int, mine: Mapping[FactOrigin, Runs], live: Mapping[str, Any] | None, *, is_deleted: bool
+) -> Iterator[tuple[FactOrigin, Finding]]:
+    """Find position deletes of a file that is not in the table, or that they do not apply to.
 
-    A file may be deleted after its deletes were written, but the snapshot that adds the deletes has it or deletes it.
+    The file may be deleted after the deletes were written; the snapshot that adds the deletes must have or delete it.
     """
     for origin in mine:
-        if origin.vector or origin.referenced:
-            continue  # compared by the rules over entries
+        if origin.is_vector or origin.names_data_file:
+            continue  # the rules over entries compare these
         if live is None:
-            if not gone and origin.snapshot == snapshot_id:
+            if not is_deleted and origin.snapshot == snapshot_id:
                 yield (
                     origin,
                     finding(
@@ -253,10 +253,10 @@ def _positions(runs: Runs) -> Numbers:
     return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
-def _left(context: Context, snapshot_id: int, mine: Mapping[Origin, Runs], live: Mapping[str, Any]) -> Facts:
+def _left(context: Context, snapshot_id: int, mine: Mapping[FactOrigin, Runs], live: Mapping[str, Any]) -> Facts:
     """Count the rows of a live file that the applicable deletes remove."""
     applied = [one for one in mine if scope_mismatch(one, live["origin"]) is None]
-    vectors = [one for one in applied if one.vector]
+    vectors = [one for one in applied if one.is_vector]
     positions = _positions([runs for one in vectors or applied for runs in mine[one]])
     deleted = int(((positions >= 0) & (positions < live["records"])).sum())
     bucket = text_bucket(live["key"], context.id_buckets)
@@ -268,14 +268,14 @@ def _left(context: Context, snapshot_id: int, mine: Mapping[Origin, Runs], live:
 
 
 def total_findings(
-    context: Context, members: Members, left: Sequence[pa.RecordBatch], rows: Sequence[pa.RecordBatch]
+    context: Context, members: ManifestMembership, left: Sequence[pa.RecordBatch], rows: Sequence[pa.RecordBatch]
 ) -> Iterator[Finding]:
-    """Find rows of partition statistics whose totals differ from the rows that the deletes leave (STA027).
+    """Find rows of partition statistics whose total is not the number of rows without the deleted ones (STA027).
 
     Args:
         context: the table.
         members: the manifests of the snapshots.
-        left: the deleted rows of files (`LEFT`).
+        left: the numbers of deleted rows of files (`LEFT`).
         rows: the rows of statistics files (`partition_statistics.STATISTICS`).
     """
     deleted: dict[tuple[str, int], int] = {}
@@ -287,10 +287,10 @@ def total_findings(
         for row in batch.to_pylist():
             statistics = context.metadata.partition_statistics[row["file"]]
             total, records = row["total_record_count"], row["data_record_count"]
-            if statistics.snapshot_id not in members.by_positions or total is None or records is None:
+            if statistics.snapshot_id not in members.only_position_deletes or total is None or records is None:
                 continue
             wanted = records - deleted.get((row["key"], statistics.snapshot_id), 0)
-            if total != wanted and row["file"] in members.counted:
+            if total != wanted and row["file"] in members.comparable_statistics:
                 yield finding(
                     "STA027",
                     "the total differs from the rows that the position deletes leave",

@@ -1,4 +1,4 @@
-"""Two versions of one table: what may not disappear or change between commits (Table Metadata; Schema Evolution).
+"""Comparing two versions of one table: what must not disappear or change (Table Metadata; Schema Evolution).
 
 Files and ids are immutable: an id means the same in both versions, and counters never decrease.
 """
@@ -13,8 +13,8 @@ import attrs
 from conformance.core.time_budget import FILE_SECONDS
 from conformance.validator.finding import finding
 from conformance.validator.one_cause import without_consequences
-from conformance.validator.run import Snapshots, TableReport, read_root
-from conformance.validator.table_root import Unreadable, normalize_location
+from conformance.validator.run import SnapshotSelection, TableReport, read_root
+from conformance.validator.table_root import UnreadableTable, normalize_location
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
@@ -38,13 +38,13 @@ _COUNTERS = (
 """The counters that never decrease, with their requirements."""
 
 
-def compare(
-    old: str, new: str, check: Callable[[str, Snapshots], TableReport], file_seconds: float = FILE_SECONDS
+def compare_versions(
+    old: str, new: str, check: Callable[[str, SnapshotSelection], TableReport], file_seconds: float = FILE_SECONDS
 ) -> TableReport:
     """Check the new version of a table, by itself and against the old one.
 
-    Of the new version, the snapshots after the old current one are checked, and the manifests and entries of each are
-    compared with those of its parent.
+    The snapshots that the new version has after the current snapshot of the old version are checked, and the manifests
+    and entries of each are compared with those of its parent.
 
     Args:
         old: the location of the old version, such as a metadata file.
@@ -53,10 +53,10 @@ def compare(
         file_seconds: the time limit for a file without progress, in seconds.
 
     Raises:
-        Unreadable: the metadata of one of them cannot be read.
+        UnreadableTable: the metadata of a version cannot be read.
     """
     before, after = _read(old, file_seconds), _read(new, file_seconds)
-    report = check(after[0], Snapshots("since", before[1].current_snapshot_id))
+    report = check(after[0], SnapshotSelection("since", before[1].current_snapshot_id))
     tally = Tally(report.all_findings)
     tally.add(forbidden_changes(before[1], after[1], before[0], after[0]))
     found = tally.findings()
@@ -68,7 +68,7 @@ def _read(location: str, file_seconds: float) -> tuple[str, TableMetadata]:
     try:
         return root, read_metadata(data, file=root)
     except SpecError as error:
-        raise Unreadable(str(error)) from error
+        raise UnreadableTable(str(error)) from error
 
 
 def forbidden_changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) -> Iterator[Finding]:
@@ -135,7 +135,7 @@ def forbidden_changes(old: TableMetadata, new: TableMetadata, old_file: str, fil
 
 
 def _essential(one: Any, snapshots: frozenset[int]) -> Any:
-    """Remove what may change: the write-default of a column, its documentation, and a parent that has expired."""
+    """Remove the fields that may change: write-default and doc of columns, and the id of a parent that has expired."""
     if isinstance(one, Snapshot) and one.parent_snapshot_id not in snapshots:
         return evolve(one, parent_snapshot_id=None)
     fields = getattr(one, "fields", None)
@@ -206,7 +206,7 @@ def _columns(old: TableMetadata, new: TableMetadata, changed: Callable[..., Find
 
 
 def _brought_back(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
-    """Find required columns that the schema and the last snapshot lacked, so that rows may have no value (EVO019)."""
+    """Find required columns that were dropped before and added again, so that rows may have no value (EVO019)."""
     schemas = {schema.schema_id: schema for schema in old.schemas}
     last = next((one for one in old.snapshots if one.snapshot_id == old.current_snapshot_id), None)
     written = schemas.get(last.schema_id) if last is not None and last.schema_id is not None else None
@@ -229,7 +229,7 @@ def _brought_back(old: TableMetadata, new: TableMetadata, changed: Callable[...,
 
 
 def _partition_fields(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
-    """Find new specs whose fields lack the ids of equivalent fields (PAR009), or reuse ids (PAR013)."""
+    """Find new specs whose fields do not keep the ids of equivalent fields (PAR009), or that reuse ids (PAR013)."""
     if not UNIQUE_PARTITION_FIELD_IDS.is_supported(old.format_version):
         return  # in v1, ids follow from the positions of the fields
     ids: dict[Any, set[int | None]] = {}
@@ -264,7 +264,7 @@ def _partition_fields(old: TableMetadata, new: TableMetadata, changed: Callable[
 
 
 def _partition_values(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
-    """Find promotions that change the partition values that files of the old version may have (EVO008).
+    """Find promotions that change partition values which files of the old version may have (EVO008).
 
     As in schema evolution, a table with snapshots is assumed to have files of all its specs.
     """

@@ -1,4 +1,4 @@
-"""The checks that find the wrong entries of a manifest from which other findings follow."""
+"""The ids of the checks that find wrong entries of a manifest, from which other findings follow."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from conformance.validator.data_file_reader import OpenedFile
 from conformance.validator.entry_causes import OTHER_CONTENT
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding, from_violation
-from conformance.validator.values import same_type, storage_mismatches
+from conformance.validator.values import is_readable_as, storage_mismatches
 from spec_ref.avro_mapping.schema import avro_default
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Description, abbreviated_repr
@@ -26,7 +26,7 @@ FILE_PATH, POS, ROW = 2147483546, 2147483545, 2147483544
 
 
 def column_findings(context: Context, place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
-    """Check that the columns are those of the table, and those that a delete file must have."""
+    """Check that the columns of a file are columns of the table, and that a delete file has its required columns."""
     location = place.data_file.file_path
     seen: set[int] = set()
     for field_id, name, type_ in _flat(opened.struct, ""):
@@ -49,7 +49,7 @@ def column_findings(context: Context, place: EntryPlace, opened: OpenedFile) -> 
 
 
 def _missing_columns(context: Context, place: EntryPlace, opened: OpenedFile, seen: set[int]) -> Iterator[Finding]:
-    """Find columns that a file of its content must have."""
+    """Find missing columns that a file with this content must have."""
     location, content = place.data_file.file_path, place.data_file.content
     if content is FileContent.POSITION_DELETES:
         fields = {field.id: field for field in opened.struct.fields}
@@ -190,9 +190,9 @@ def _column(
         return
     version = context.metadata.format_version
     older = context.older_types.get(field_id, ())
-    if same_type(type_, known, version):
+    if is_readable_as(type_, known, version):
         return
-    if any(same_type(type_, one, version) for one in older):
+    if any(is_readable_as(type_, one, version) for one in older):
         yield finding(
             "EVO001",
             "the type of a column is that of an older schema, which cannot be read as the current type",

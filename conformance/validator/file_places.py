@@ -1,4 +1,4 @@
-"""A file of the table by its manifest entry, and the findings when it cannot be read."""
+"""A manifest entry with its place, and the findings if its file cannot be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import attrs
 
 from conformance.table_io.file_access import FileAccessError, file_size
 from conformance.validator.context import ManifestTask
-from conformance.validator.deleted_positions import Origin, fact_origin
+from conformance.validator.deleted_positions import FactOrigin, fact_origin
 from conformance.validator.finding import Unabbreviated, finding, with_severity
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Violation
@@ -20,7 +20,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 
 @attrs.frozen
 class EntryPlace:
-    """A file, by its entry."""
+    """A manifest entry, with the manifest and the position where it is."""
 
     entry: ManifestEntry
     spec: PartitionSpec | None
@@ -34,8 +34,8 @@ class EntryPlace:
         return self.task.location
 
     @property
-    def origin(self) -> Origin:
-        """The manifest entry, for facts."""
+    def origin(self) -> FactOrigin:
+        """The entry in the form that facts refer to."""
         return fact_origin(self)
 
     @property
@@ -67,7 +67,7 @@ def encrypted_file_finding(place: EntryPlace, reason: str = "") -> Finding:
     )
 
 
-def not_read(place: EntryPlace, error: FileAccessError) -> Finding:
+def unread_file_finding(place: EntryPlace, error: FileAccessError) -> Finding:
     """Return the finding for a file that is missing or cannot be read."""
     return finding(
         "DFL002",
@@ -88,10 +88,10 @@ def damaged_file_findings(place: EntryPlace, problem: Violation) -> Iterator[Fin
     except FileAccessError:
         return
     if size != place.data_file.file_size_in_bytes:
-        yield wrong_size(place, size)
+        yield wrong_size_finding(place, size)
 
 
-def wrong_size(place: EntryPlace, size: int) -> Finding:
+def wrong_size_finding(place: EntryPlace, size: int) -> Finding:
     """Return the finding for a file whose size the entry states wrongly."""
     return finding(
         "DFL006",

@@ -12,15 +12,15 @@ from conformance.table_io.file_access import FileAccessError
 from conformance.validator.check_results import Emitted, Facts, Findings, Miscount, Sums, TableTraits
 from conformance.validator.context import Context, FilesTask, Level
 from conformance.validator.data_file_reader import OpenedFile, open_file
-from conformance.validator.deleted_positions import targets
+from conformance.validator.deleted_positions import target_facts
 from conformance.validator.entry_causes import PUFFIN_OF_ROWS
 from conformance.validator.file_columns import column_findings
 from conformance.validator.file_places import (
     EntryPlace,
     damaged_file_findings,
     encrypted_file_finding,
-    not_read,
-    wrong_size,
+    unread_file_finding,
+    wrong_size_finding,
 )
 from conformance.validator.finding import finding, from_violations
 from conformance.validator.fingerprints import WriterMarks, find_probable_writer
@@ -43,7 +43,7 @@ from spec_ref.manifests.manifest import Manifest
 
 
 def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
-    """Check some of the files of a manifest: the live ones among a range of its entries."""
+    """Check the files of the live entries in a part of a manifest."""
     opened = open_manifest(context, task.manifest)
     if isinstance(opened, Finding):
         return  # reported by the check of the manifest
@@ -63,13 +63,13 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
                 yield from facts
                 yield from _miscounted(place, found)
     except SpecError:
-        pass  # an entry that cannot be read, which the check of the manifest reports
+        pass  # an entry cannot be read, which the check of the manifest reports
     yield Findings(tally.findings())
     yield TableTraits(frozenset(features), frozenset(writers))
 
 
 def _miscounted(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscount]:
-    """By how much the entry miscounts rows and bytes of its file: the counts of summaries are judged without it."""
+    """Yield by how much an entry miscounts the rows and bytes of its file, so that summaries are not blamed for it."""
     entry, file = place.entry, place.entry.data_file
     sizes = ("whole_files_size",) if file.is_deletion_vector else ("files_size", "whole_files_size")
     counted = {
@@ -98,9 +98,9 @@ _COUNTED_AS = {
 def _attributed(
     found: Iterable[Finding], manifest: str, listed_by: str | None, writer: str | None
 ) -> Iterator[Finding]:
-    """Add the probable writer to findings; for findings about an entry, the writer of the manifest.
+    """Add the probable writer of the file to findings; the writer of the manifest to findings about the entry.
 
-    A file that could not be opened or whose rows cannot be decoded has none, as it may have been damaged since.
+    A finding that a file cannot be opened or decoded has no writer, as the file may have been damaged later.
     """
     for one in found:
         by_manifest = writer is not None and one.violation.file == manifest
@@ -110,7 +110,7 @@ def _attributed(
 def _in_time(
     context: Context, place: EntryPlace, ahead: ReadAhead
 ) -> tuple[list[Finding], str | None, set[str], list[Facts]]:
-    """Run `check_file` with a time limit; for a file without progress, only a finding about that."""
+    """Run `check_file` with a time limit; for a file without progress, return only the finding that says so."""
 
     def work() -> tuple[list[Finding], str | None, set[str], list[Facts]]:
         features, facts = set[str](), list[Facts]()
@@ -119,11 +119,11 @@ def _in_time(
     try:
         return run_with_stall_timeout(context.file_seconds, place.data_file.file_path, work)
     except Stalled as error:
-        return [not_read(place, error)], None, set(), []
+        return [unread_file_finding(place, error)], None, set(), []
 
 
 def file_crash_finding(context: Context, task: FilesTask) -> Findings:
-    """Return the finding for the one file of a task, whose check crashed the process."""
+    """Return the finding for the only file of a task whose check crashed the process."""
     opened = open_manifest(context, task.manifest)
     assert not isinstance(opened, Finding)
     for entry, _ in _entries(opened.manifest, task):
@@ -149,12 +149,12 @@ def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> I
         EntryPlace(entry, manifest.spec, task.manifest, number, manifest.spec_id)
         for entry, number in _entries(manifest, task, deleted=True)
     ]
-    yield from targets(context, places)
+    yield from target_facts(context, places)
     for place in places:
         entry = place.entry
         readable = context.decrypts or entry.data_file.key_metadata is None
         if readable and entry.status is EntryStatus.DELETED and entry.data_file.is_deletion_vector:
-            with contextlib.suppress(SpecError, FileAccessError):  # the file of a deleted entry may be gone
+            with contextlib.suppress(SpecError, FileAccessError):  # a deleted entry's file may not exist
                 file = read_puffin(open_puffin(entry.data_file)[0])
                 yield from vector_facts(context, place, file, "replaced")
 
@@ -177,9 +177,9 @@ def check_file(
     Args:
         context: the table.
         place: the entry of the file.
-        features: the features that readers need are added to this.
-        facts: the facts for rules over several files are added to this.
-        ahead: has the file, if it was opened ahead.
+        features: a set to which the features that readers need are added.
+        facts: a list to which the facts for rules over several files are appended.
+        ahead: the files that were opened ahead.
 
     Returns:
         The findings, and the probable writer: empty if there are no marks, None if the file is damaged or missing.
@@ -202,7 +202,7 @@ def check_file(
     except UnsupportedEncryption as error:
         return [encrypted_file_finding(place, error.reason)], None
     except FileAccessError as error:
-        return [not_read(place, error)], None
+        return [unread_file_finding(place, error)], None
     except SpecError as error:
         follows = (PUFFIN_OF_ROWS,) if data_file.file_format is FileFormat.PUFFIN else ()
         return [evolve(one, follows=follows) for one in damaged_file_findings(place, error.violation)], None
@@ -217,13 +217,13 @@ def check_file(
             found += row_findings(context, place, opened, facts)
         except SpecError as error:
             if error.violation.aspect == BEYOND_NANOSECONDS:
-                found += _beyond_us(location)
+                found += _not_decodable(location)
             else:
                 found += damaged_file_findings(place, error.violation)
                 if error.violation.requirement == _DAMAGED[data_file.file_format]:
                     writer = None
         except FileAccessError as error:
-            found.append(not_read(place, error))
+            found.append(unread_file_finding(place, error))
     return _each_once(found), writer
 
 
@@ -245,7 +245,7 @@ def _each_once(findings: Iterable[Finding]) -> list[Finding]:
     return list(seen.values())
 
 
-def _beyond_us(location: str) -> Iterator[Finding]:
+def _not_decodable(location: str) -> Iterator[Finding]:
     yield finding(
         "ORC003",
         "the rows were not checked: the file has timestamps outside of 1677 to 2262, which this tool cannot read",
@@ -258,7 +258,7 @@ def _described(place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
     """Find differences between the entry and the footer."""
     data_file = place.data_file
     if data_file.file_size_in_bytes != opened.size:
-        yield wrong_size(place, opened.size)
+        yield wrong_size_finding(place, opened.size)
     if data_file.record_count != opened.record_count:
         yield finding(
             "DFL005",

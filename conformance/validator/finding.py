@@ -1,4 +1,4 @@
-"""Shortcuts to make findings, whose severity is that of their check in the registry."""
+"""Functions that make findings with the severity that the registry gives to their check."""
 
 from __future__ import annotations
 
@@ -65,5 +65,5 @@ def from_violations(problems: Iterable[Violation], *, file: str, under: str = ""
 
 
 def with_severity(problem: Violation) -> Finding:
-    """Make a finding with the severity of its check; a violation without a check is an error, as readers refuse it."""
+    """Make a finding with the severity of its check; a violation that no check names is an error: readers refuse it."""
     return checks.to_finding(problem, registry())

@@ -22,7 +22,7 @@ from spec_ref.requirements import register
 NEVER = "never"
 
 UNREAD = frozenset({"SNP005", "MLS002", "MLS003", "MAN001"})
-"""Unreadable manifest lists and manifests: reported whatever is selected, as nothing below them was checked."""
+"""Requirements that an unreadable list or manifest breaks: always reported, as nothing below it was checked."""
 
 
 @attrs.frozen
@@ -44,7 +44,7 @@ class FindingFilter:
 
         Returns:
             The report with the selected findings that the baseline does not accept, and the accepted findings.
-            What follows from a finding that is not selected is one of them.
+            A finding that follows only from findings that are not selected is reported, too.
         """
         reported: list[Finding] = []
         accepted: list[Finding] = []
@@ -65,7 +65,7 @@ class FindingFilter:
         return asked and not _is_named(finding, self.ignore)
 
     def fails(self, report: TableReport) -> bool:
-        """Return whether a report, as `applied` returns it, has a finding that fails."""
+        """Return whether a report that `apply` returned has a finding that fails."""
         return any(is_failure(finding.severity, self.fail_on) for finding in report.findings)
 
 
@@ -91,7 +91,7 @@ def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:
 
 
 def _table(location: str) -> str:
-    """Normalize the location of a table, so that a baseline applies however the location is written."""
+    """Normalize the location of a table, so that a baseline applies to every spelling of the location."""
     place = normalize_location(location)
     return location if isinstance(place, str) else "|".join((place.scheme, place.authority, place.path.rstrip("/")))
 

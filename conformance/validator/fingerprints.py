@@ -1,7 +1,7 @@
 """The probable writer of a file, from the marks that writers leave (created-by, keys of headers, names in schemas).
 
-`conformance.validator.writers` knows the marks of the engines under test, and is used first. This module adds the few
-marks of other writers, and the versions that summaries of snapshots name.
+`conformance.validator.writers` recognises the engines under test and is used first. This module adds the marks of other
+writers, and the versions that snapshot summaries name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from conformance.validator.writers import fingerprint, fingerprint_files
+from conformance.validator.writers import fingerprint_files, identify_writers
 
 
 @attrs.frozen
@@ -39,7 +39,7 @@ _OTHERS: tuple[tuple[str, str], ...] = (
 
 def find_probable_writer(marks: WriterMarks) -> str | None:
     """Return the name of the probable writer; None if the marks are not known."""
-    found = " or ".join(fingerprint(header=marks.manifest_header, created_by=marks.created_by)) or None
+    found = " or ".join(identify_writers(header=marks.manifest_header, created_by=marks.created_by)) or None
     known = _known(marks)
     if found is None or (known is not None and known.startswith(found)):
         return known  # has the version too

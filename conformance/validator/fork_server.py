@@ -1,6 +1,6 @@
-"""The process from which those that open files are forked (`conformance.validator.process_isolation`).
+"""The fork server, from which the processes that open files are forked (`conformance.validator.process_isolation`).
 
-It imports the modules of these processes while the command imports its own, so this module imports none of them.
+The server imports their modules while the command imports its own; therefore this module imports none of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PRELOADED = [
 def start_early() -> None:
     """Start the fork server, which imports its modules while this process does other work.
 
-    If it cannot be started, the first check that needs it reports why.
+    If the server cannot be started, the first check that needs it reports why.
     """
     if not WINDOWS:
         with contextlib.suppress(OSError):
@@ -30,10 +30,10 @@ def start_early() -> None:
 
 
 def ensure_running() -> None:
-    """Start the fork server so that neither it nor its processes ever get an interrupt of the terminal.
+    """Start the fork server, unless it runs, so that no interrupt of the terminal reaches it or its processes.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the server cannot be started.
     """
     forkserver.set_forkserver_preload(PRELOADED)
     resource_tracker.ensure_running()  # starts only once, and would unblock interrupts

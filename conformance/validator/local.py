@@ -1,4 +1,4 @@
-"""The engine for one machine: tasks in this process or in several; facts in memory, or in files beyond a limit."""
+"""The backend for one machine: tasks in this process or in several; facts in memory or, beyond a limit, in files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, TypeVar
 
 from conformance.core.failures import NotExamined
-from conformance.validator.backend import Check, CheckBucket, Progress, StageStopped, quiet
+from conformance.validator.backend import BucketCheck, Progress, StageStopped, TaskCheck, ignore_progress
 from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
-from conformance.validator.process_isolation import IsolatedRunner, Lost, manifest_crash_finding
+from conformance.validator.process_isolation import CrashFinding, IsolatedRunner, manifest_crash_finding
 from spec_ref.checks.findings import Finding, Tally
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ FEW_TASKS = 16
 """Fewer tasks are checked in this process, as starting others takes a second."""
 
 
-class Local:
+class LocalBackend:
     """Runs checks on this machine."""
 
     shares_files = True
@@ -37,7 +37,7 @@ class Local:
     def __init__(
         self,
         workers: int = 1,
-        progress: Progress = quiet,
+        progress: Progress = ignore_progress,
         held_bytes: int = MAX_BUFFERED_BYTES,
         *,
         isolated: bool = False,
@@ -46,10 +46,10 @@ class Local:
 
         Args:
             workers: the number of processes; 1 checks in this process, unless `isolated`.
-            progress: called for every task that is done.
+            progress: called after every task.
             held_bytes: how many bytes of facts are held in memory.
-            isolated: whether this process is that of the command: files are always opened in other processes, so that
-                no file can crash it, and these may be forks of it.
+            isolated: whether files are always opened in other processes, so that no file can crash this one. They may
+                be forks of this process, which must be that of the command.
         """
         self.workers = workers
         self.connections = max(CONNECTIONS // workers, 1)
@@ -61,19 +61,19 @@ class Local:
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
         return [function(context, task) for task in tasks]
 
-    def stage(
+    def run_stage(
         self,
         context: Context,
-        check: Check,
+        check: TaskCheck,
         tasks: Sequence[Any],
-        what: str,
+        title: str,
         *,
         facts: bool = False,
-        lost: Lost | None = None,
+        crash_finding: CrashFinding | None = None,
     ) -> list[Emitted]:
         tally, others = Tally(), list[Emitted]()
         try:
-            for done, emitted in enumerate(self._results(context, check, tasks, lost), start=1):
+            for done, emitted in enumerate(self._results(context, check, tasks, crash_finding), start=1):
                 for one in emitted:
                     if isinstance(one, Facts):
                         assert facts
@@ -82,7 +82,7 @@ class Local:
                         tally.add(one.findings)
                     else:
                         others.append(one)
-                self.progress(what, done, len(tasks))
+                self.progress(title, done, len(tasks))
         except (KeyboardInterrupt, NotExamined) as error:
             reason = str(error) if isinstance(error, NotExamined) else None
             self._spool.clear()  # the next table has nothing to do with these facts
@@ -90,21 +90,21 @@ class Local:
         return [Findings(tally.findings()), *others]
 
     def _results(
-        self, context: Context, check: Check, tasks: Sequence[Any], lost: Lost | None
+        self, context: Context, check: TaskCheck, tasks: Sequence[Any], crash_finding: CrashFinding | None
     ) -> Iterator[Iterable[Emitted]]:
-        isolated = lost is not None and self.isolated
+        isolated = crash_finding is not None and self.isolated
         if isolated or (self.workers > 1 and len(tasks) >= self.few_tasks):
             workers = min(self.workers, len(tasks))
             return (
-                IsolatedRunner(context, check, workers, lost or manifest_crash_finding, forks=self.isolated).results(
-                    tasks
-                )
+                IsolatedRunner(
+                    context, check, workers, crash_finding or manifest_crash_finding, forks=self.isolated
+                ).results(tasks)
                 if tasks
                 else iter(())
             )
         return (check(context, task) for task in tasks)
 
-    def check_groups(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
+    def check_groups(self, check: BucketCheck) -> list[tuple[Finding, ...]]:
         made = []
         buckets = self._spool.buckets()
         for done, bucket in enumerate(buckets, start=1):
@@ -125,7 +125,7 @@ class Local:
         self._spool.clear()
 
 
-class NoRoom(NotExamined):
+class OutOfSpace(NotExamined):
     """The facts about a table fit neither in memory nor in the folder for temporary files."""
 
 
@@ -135,7 +135,7 @@ def _room() -> Iterator[None]:
         yield
     except OSError as error:
         what = "the facts about files do not fit in memory, and cannot be written to the folder for temporary files"
-        raise NoRoom(f"{what} (TMPDIR): {error.strerror or error}") from error
+        raise OutOfSpace(f"{what} (TMPDIR): {error.strerror or error}") from error
 
 
 class Spool:
@@ -149,10 +149,10 @@ class Spool:
         self._files: dict[int, IO[bytes]] = {}
 
     def add(self, facts: Facts) -> None:
-        """Keep facts.
+        """Store facts.
 
         Raises:
-            NoRoom: they fit neither in memory nor in files.
+            OutOfSpace: the facts fit neither in memory nor in files.
         """
         self._held.setdefault(facts.bucket, []).append(facts)
         self._bytes += facts.rows.nbytes
@@ -176,7 +176,7 @@ class Spool:
         return sorted(self._held.keys() | self._files.keys())
 
     def take(self, bucket: int) -> Iterator[Facts]:
-        """Yield the facts of a bucket."""
+        """Yield the facts of a bucket, and remove them."""
         file = self._files.get(bucket)
         if file is not None:
             end = file.tell()

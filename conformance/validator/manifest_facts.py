@@ -1,4 +1,4 @@
-"""Facts of manifests for the rules over several files: their entries, references of deletes, and row ids."""
+"""Facts about manifests for the rules over several files: entries, references to data files, and row ids."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ROW_IDS = pa.schema(_ROW_IDS)
 """The row ids of a live data file."""
 
 GREATEST_ROW_ID = 1 << 62
-"""Only broken tables have row ids from here on."""
+"""Only invalid tables have row ids of this value or more."""
 
 ROW_RANGES = 1 << 24
 """The approximate size of ranges of row ids that are compared together, unless the table has few."""
@@ -90,7 +90,7 @@ def entry_facts(context: Context, task: ManifestTask, columns: ManifestColumns) 
         "partition": partition,
         "row_id": _nullable(columns.first_row_id),
         "file_sequence": _nullable(columns.file_sequence_number),
-        "details": pa.array(_hash_details(columns)) if context.compares else pa.nulls(count, pa.int64()),
+        "details": pa.array(_hash_details(columns)) if context.compares_versions else pa.nulls(count, pa.int64()),
     }
     batch = pa.RecordBatch.from_arrays([_array(arrays[field.name], field.type) for field in FILES], schema=FILES)
     of_path = batch["key"] if keys is paths else pa.array(paths, pa.string())
@@ -193,7 +193,7 @@ def row_bucket_size(context: Context) -> int:
 
 
 def _split_ranges(context: Context, ranges: pa.RecordBatch) -> Iterator[Facts]:
-    """Yield each range for every bucket that it overlaps; ids far beyond those of the table are in the last one."""
+    """Yield each range once for every bucket that it overlaps; ids beyond those of the table are in the last bucket."""
     size, last = row_bucket_size(context), context.buckets - 1
     first = np.clip(ranges["first"].to_numpy() // size, 0, last)
     end = np.clip((ranges["end"].to_numpy() - 1) // size, first, last)

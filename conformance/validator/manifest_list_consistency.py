@@ -1,6 +1,6 @@
 """Consistency of a manifest with its manifest list and snapshots (Manifest Lists; Sequence Numbers).
 
-The counts, the least sequence number and the partition summaries of the list are recomputed over the columns of a
+The counts, the least sequence number and the partition summaries in the list are recomputed from the columns of the
 manifest, one batch at a time.
 """
 
@@ -13,7 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.validator.context import Context, ManifestTask
-from conformance.validator.contradicted_entries import added_as_existing, corrected, unexpected_snapshot
+from conformance.validator.contradicted_entries import (
+    count_as_corrected,
+    find_added_as_existing,
+    find_unexpected_snapshots,
+)
 from conformance.validator.finding import finding, from_violation
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
@@ -37,7 +41,7 @@ from spec_ref.manifests.manifest_file_checks import (
 INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
 
 
-class Listing:
+class ManifestListComparison:
     """The entry of a manifest in its list, and the same values computed from the entries of the manifest."""
 
     def __init__(self, context: Context, manifest: Manifest, length: int, task: ManifestTask) -> None:
@@ -53,7 +57,7 @@ class Listing:
 
     def add(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Add a batch; yield the findings about single entries."""
-        right, causes = corrected(columns, self.manifest, self.context.owners)
+        right, causes = count_as_corrected(columns, self.manifest, self.context.owners)
         self.causes |= causes
         for totals, statuses in ((self.totals, columns.status), (self.corrected, right.status)):
             for status in EntryStatus:
@@ -80,7 +84,7 @@ class Listing:
     def _snapshots(self, columns: ManifestColumns) -> Iterator[Finding]:
         listed, file = self._listed, self.task.location
         snapshot, added, owners = columns.snapshot_id, columns.status == EntryStatus.ADDED, self.context.owners
-        for _, path in self._places(columns, added_as_existing(columns, listed, owners)):
+        for _, path in self._places(columns, find_added_as_existing(columns, listed, owners)):
             yield finding(
                 "MAN011",
                 "a file that the snapshot of the manifest added is listed as existing",
@@ -91,7 +95,7 @@ class Listing:
                 aspect="added-as-existing",
             )
         if self.task.manifest_file is not None:
-            for row, path in self._places(columns, unexpected_snapshot(columns, listed, owners)):
+            for row, path in self._places(columns, find_unexpected_snapshots(columns, listed, owners)):
                 yield finding(
                     "MAN016",
                     "the snapshot of an added file differs from that of the manifest",
@@ -160,7 +164,7 @@ class Listing:
         yield from self._assigned(columns)
 
     def _assigned(self, columns: ManifestColumns) -> Iterator[Finding]:
-        """Find files whose rows inherit row ids beyond the added-rows of their snapshot (SNP011)."""
+        """Find files whose inherited row ids exceed those that their snapshot assigns (SNP011)."""
         adder = self.context.snapshots.get(self._listed.added_snapshot_id)
         if adder is None or adder.first_row_id is None or adder.added_rows is None:
             return
@@ -181,7 +185,7 @@ class Listing:
             )
 
     def _specs(self, columns: ManifestColumns) -> Iterator[Finding]:
-        """Find unknown ids: of sort orders, and of the fields that equality deletes compare."""
+        """Find ids of sort orders, and of columns that equality deletes compare, that the table does not have."""
         orders = columns.sort_order_id
         known = [order.order_id for order in self.context.metadata.sort_orders]
         unknown = orders.valid & columns.live & ~np.isin(orders.values, [0, *known])
@@ -246,7 +250,7 @@ class Listing:
         return self.manifest.manifest_file
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the differences between the list and the manifest, with places in the manifest list."""
+        """Yield a finding for each difference between the list and the manifest, with its place in the list."""
         listed = self.task.manifest_file
         if listed is None:
             return

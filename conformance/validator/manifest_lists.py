@@ -7,9 +7,14 @@ from typing import Any
 
 import attrs
 
-from conformance.table_io.encryption import KeyService, UnsupportedEncryption, decrypt_checked, manifest_list_key
+from conformance.table_io.encryption import (
+    KeyService,
+    UnsupportedEncryption,
+    decrypt_and_check_nonces,
+    manifest_list_key,
+)
 from conformance.table_io.file_access import FileAccessError, read_bytes
-from conformance.validator.context import Context, ListTask, ManifestTask, Members
+from conformance.validator.context import Context, ListTask, ManifestMembership, ManifestTask
 from conformance.validator.finding import finding, with_severity
 from conformance.validator.stall_timeout import run_with_stall_timeout
 from spec_ref.checks.findings import Finding, Tally
@@ -50,7 +55,7 @@ def check_list(context: Context, task: ListTask) -> SnapshotManifests:
     try:
         data = run_with_stall_timeout(context.file_seconds, location, lambda: read_bytes(location))
         if task.key is not None:
-            data = decrypt_checked(data, task.key, location)
+            data = decrypt_and_check_nonces(data, task.key, location)
     except SpecError as error:
         return SnapshotManifests(snapshot.snapshot_id, (with_severity(error.violation),) if task.checked else (), None)
     except FileAccessError as error:
@@ -75,7 +80,7 @@ def check_list(context: Context, task: ListTask) -> SnapshotManifests:
 
 
 def _written_version(data: bytes, snapshot: Snapshot, table: FormatVersion) -> FormatVersion:
-    """Return the format version that a list was written for: files from before an upgrade stay as they are (VER003)."""
+    """Return the format version that a list was written for: an upgrade does not rewrite older files (VER003)."""
     metadata = open_container(data, REQUIREMENT).metadata
     text = metadata.get("format-version", b"").decode("utf-8", "replace")
     if text in VERSIONS:
@@ -144,7 +149,7 @@ def _adders(
 ) -> Iterator[Finding]:
     """Find manifests with the sequence number of one snapshot and the added_snapshot_id of another one (MLS009).
 
-    Snapshots have distinct numbers; a manifest of v1 has none, and no other snapshot has that of an expired one.
+    Snapshots have distinct sequence numbers, also from those of expired snapshots; a manifest of v1 has none.
     """
     for number, manifest in enumerate(manifests if SEQUENCE_NUMBERS.is_supported(version) else ()):
         ids = context.owners.get(manifest.sequence_number, ())
@@ -180,13 +185,14 @@ _SAME = (
 def listing_mismatches(
     context: Context, tasks: Sequence[ListTask], lists: Sequence[SnapshotManifests]
 ) -> Iterator[Finding]:
-    """Find manifests whose entries in two lists differ, although files do not change (File System Operations).
+    """Find manifests whose entries in two lists differ, although files are immutable (File System Operations).
 
-    The lists are compared from the oldest snapshot on; those of unchecked parents only if versions are compared.
+    The lists are compared from the oldest snapshot to the newest; lists of unchecked parents only if two versions of
+    the table are compared.
     """
     known: dict[str, tuple[ManifestFile, int]] = {}
     assigned: dict[str, set[int]] = {}
-    pairs = [(task, one) for task, one in zip(tasks, lists, strict=True) if task.checked or context.compares]
+    pairs = [(task, one) for task, one in zip(tasks, lists, strict=True) if task.checked or context.compares_versions]
     pairs.sort(key=lambda pair: (pair[0].snapshot.sequence_number, pair[0].snapshot.timestamp_ms))
     for task, listed in pairs:
         for place, (location, manifest) in enumerate(listed.manifests or ()):
@@ -211,8 +217,8 @@ def _row_ids_assigned_again(
 ) -> Iterator[Finding]:
     """Find manifests whose row ids differ from those that an older snapshot assigned (LIN026).
 
-    Snapshots of different branches may each assign row ids to a manifest from before an upgrade (LIN016), so that only
-    the nearest ancestor counts for such a manifest.
+    Snapshots of different branches may each assign row ids to a manifest from before an upgrade (LIN016). For such a
+    manifest, only the nearest ancestor that assigned row ids counts.
     """
     values = {
         (location, task.snapshot.snapshot_id): manifest.first_row_id
@@ -253,12 +259,12 @@ def _listing_mismatch(
 
 
 def list_tasks(context: Context, chosen: Iterable[int], key_service: KeyService | None = None) -> tuple[ListTask, ...]:
-    """Return the lists to read: of the chosen snapshots, and unchecked of their parents, for the history.
+    """Return the tasks for the lists of the chosen snapshots, and of their parents, which are read but not checked.
 
     Args:
         context: the table.
         chosen: the ids of the snapshots.
-        key_service: unwraps the keys of encrypted lists, here, so that the keys that wrap them are not sent anywhere.
+        key_service: unwraps the keys of encrypted lists in this process, so that executors do not get the master keys.
 
     Raises:
         UsageError: the key service lacks a key.
@@ -296,7 +302,7 @@ def _list_task(context: Context, snapshot_id: int, key_service: KeyService | Non
 
 def manifest_tasks(
     context: Context, tasks: Sequence[ListTask], lists: Sequence[SnapshotManifests]
-) -> tuple[tuple[ManifestTask, ...], Members]:
+) -> tuple[tuple[ManifestTask, ...], ManifestMembership]:
     """Return each manifest once, and the snapshots that have it.
 
     If only an unchecked parent has a manifest, it is read only for its live files; if the parent shares it with the
@@ -324,4 +330,4 @@ def manifest_tasks(
     parents = ((one, context.snapshots[one].parent_snapshot_id) for one in readable)
     pairs = tuple((one, parent) for one, parent in parents if parent is not None and parent in members)
     several = frozenset(number for number, ids in row_ids.items() if len(ids) > 1)
-    return tuple(made), Members(len(made), members, readable, pairs, several_row_ids=several)
+    return tuple(made), ManifestMembership(len(made), members, readable, pairs, ambiguous_row_ids=several)

@@ -12,15 +12,15 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from conformance.table_io.encryption import UnsupportedEncryption, decrypt_checked, read_key_metadata
+from conformance.table_io.encryption import UnsupportedEncryption, decrypt_and_check_nonces, read_key_metadata
 from conformance.table_io.file_access import FileAccessError, read_bytes, split_location
 from conformance.validator.check_results import Emitted, Findings, ManifestSums, Sums
 from conformance.validator.context import Context, ManifestTask
-from conformance.validator.contradicted_entries import CountedEntries, as_written, corrected
+from conformance.validator.contradicted_entries import CountedEntries, count_as_corrected, count_as_written
 from conformance.validator.finding import finding, from_violations, with_severity
 from conformance.validator.fingerprints import WriterMarks, find_probable_writer
 from conformance.validator.manifest_facts import entry_facts
-from conformance.validator.manifest_list_consistency import Listing
+from conformance.validator.manifest_list_consistency import ManifestListComparison
 from conformance.validator.partition_statistics import partition_facts
 from conformance.validator.stall_timeout import run_with_stall_timeout
 from conformance.validator.tolerated import tolerate
@@ -46,7 +46,7 @@ from spec_ref.requirements import register
 
 @attrs.frozen
 class LoadedManifest:
-    """A manifest, its content as bytes, and the length of its file, which differs if it is encrypted."""
+    """A manifest, its decrypted content, and the length of its file, which is greater if the file is encrypted."""
 
     data: bytes
     manifest: Manifest
@@ -54,7 +54,7 @@ class LoadedManifest:
 
 
 def open_manifest(context: Context, task: ManifestTask) -> LoadedManifest | Finding:
-    """Open a manifest, decrypted if it is encrypted; return a finding if that is not possible."""
+    """Read a manifest, and decrypt it if it is encrypted; return a finding if either is not possible."""
     key = None if task.manifest_file is None else task.manifest_file.key_metadata
     encrypted = "the manifest is encrypted, and was not read"
     if key is not None and not context.decrypts:
@@ -63,7 +63,7 @@ def open_manifest(context: Context, task: ManifestTask) -> LoadedManifest | Find
         data = run_with_stall_timeout(context.file_seconds, task.location, lambda: _manifest_bytes(context, task))
         length = len(data)
         if key is not None:
-            data = decrypt_checked(data, read_key_metadata(key, task.location), task.location)
+            data = decrypt_and_check_nonces(data, read_key_metadata(key, task.location), task.location)
     except SpecError as error:
         return with_severity(error.violation)
     except UnsupportedEncryption as error:
@@ -83,19 +83,19 @@ def open_manifest(context: Context, task: ManifestTask) -> LoadedManifest | Find
 
 
 def _is_of_list(refusal: Finding, task: ManifestTask) -> bool:
-    """Return whether a manifest was refused for what its list says, which is a finding of the list."""
+    """Return whether a manifest was refused only because of its entry in the list, where it is reported."""
     return task.manifest_file is not None and refusal.check == "manifest-file-partition-spec-id-unknown-spec"
 
 
 def _manifest_bytes(context: Context, task: ManifestTask) -> bytes:
-    """Read a manifest; one on a store is requested once, and kept for the checks of its files.
+    """Read a manifest; a manifest on a store is requested once, and cached for the checks of its files.
 
     Raises:
-        FileAccessError: it cannot be read.
+        FileAccessError: the manifest cannot be read.
     """
-    if context.kept_manifests is None or split_location(task.location).scheme == "file":
+    if context.manifest_cache is None or split_location(task.location).scheme == "file":
         return read_bytes(task.location)
-    kept = Path(context.kept_manifests, f"{task.number}.avro")
+    kept = Path(context.manifest_cache, f"{task.number}.avro")
     with contextlib.suppress(OSError):
         return kept.read_bytes()
     data = read_bytes(task.location)
@@ -119,7 +119,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     if task.checked:
         tally.add(_header_findings(context, task, data, manifest))
         tally.add(_promoted_sources(context, task, manifest))
-    listing = Listing(context, manifest, length, task)
+    listing = ManifestListComparison(context, manifest, length, task)
     sums = _Summing(task.number, manifest, context.owners)
     entry_context = EntryContext(manifest.format_version, manifest.content)
     content = manifest.header.content
@@ -147,11 +147,11 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     if writer is not None:
         tally = Tally(evolve(one, writer=writer) for one in tally.findings())
     yield Findings(tally.findings() if task.checked else ())
-    yield attrs.evolve(sums.made(writer), whole=whole)
+    yield attrs.evolve(sums.made(writer), is_complete=whole)
 
 
 def probable_writer(context: Context, manifest: Manifest) -> str | None:
-    """Return the probable writer of a manifest, which committed the snapshot that added it."""
+    """Return the probable writer of a manifest: the one that committed the snapshot that added it."""
     listed = manifest.manifest_file
     snapshot = None if listed is None else context.snapshots.get(listed.added_snapshot_id)
     summary = {} if snapshot is None else dict(snapshot.summary or {})
@@ -159,7 +159,7 @@ def probable_writer(context: Context, manifest: Manifest) -> str | None:
 
 
 def _with_listing(manifest: Manifest, task: ManifestTask, length: int) -> Manifest:
-    """Return the manifest with its inherited values, also if a v1 snapshot names it without a manifest list."""
+    """Return the manifest with inherited values, even if a v1 snapshot names it without a manifest list."""
     if task.manifest_file is None:
         manifest.manifest_file = ManifestFile(
             manifest_path=task.location,
@@ -186,9 +186,9 @@ def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest
 
 
 def _promoted_sources(context: Context, task: ManifestTask, manifest: Manifest) -> Iterator[Finding]:
-    """Find live files whose partition values are from before a promotion that changes these values (EVO008).
+    """Find live files with partition values from before a promotion of the source column that changes them (EVO008).
 
-    The schema in the header is the one that the manifest was written with.
+    The header has the schema that the manifest was written with.
     """
     listed = manifest.manifest_file
     if manifest.spec is None or (listed is not None and not listed.may_have_live_files):
@@ -234,7 +234,7 @@ def _deprecated(data: bytes, version: FormatVersion) -> tuple[tuple[str, str], .
 def _never_written(
     columns: ManifestColumns, deprecated: Sequence[tuple[str, str]], task: ManifestTask
 ) -> Iterator[Finding]:
-    """Find values of the deprecated fields, which are harmless, because no reader uses them."""
+    """Find values of deprecated fields. They are harmless, as no reader uses them."""
     rows = np.arange(len(columns) if deprecated else 0)
     for number, entry in enumerate(columns.entries(rows, without=_LARGE), start=columns.first):
         for code, name in deprecated:
@@ -269,8 +269,8 @@ class _Summing:
 
     def add(self, columns: ManifestColumns) -> None:
         self.entries += len(columns)
-        right, causes = corrected(columns, self.manifest, self.owners)
-        counts = _Counts.of_entries(columns, as_written(columns))
+        right, causes = count_as_corrected(columns, self.manifest, self.owners)
+        counts = _Counts.of_entries(columns, count_as_written(columns))
         self.written = self.written.add(counts)
         self.corrected = self.corrected.add(_Counts.of_entries(columns, right) if causes else counts)
         self.causes |= causes

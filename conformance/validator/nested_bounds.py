@@ -1,6 +1,6 @@
-"""Bounds of columns whose bounds are not single values (Bounds for Geometry and Geography; Variant).
+"""Bounds that are not single values (Bounds for Geometry and Geography; Variant).
 
-Each value is compared with the bounds when it is read, and is not kept.
+Each value of such a column is compared with the bounds when it is read, and is not kept.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_FINDINGS = 100
 
 
 def decode_nested_bound(type_: Type, data: bytes | None) -> Any:
-    """Decode a bound; None if there is none, or if it is not of the type, which the rules over entries report."""
+    """Decode a bound; None if there is none, or if it is invalid for the type, which the rules over entries report."""
     try:
         return None if data is None else decode_bound(type_, data)
     except SpecError:

@@ -1,7 +1,7 @@
-"""One cause is one finding: what only follows from another finding is left out.
+"""One cause is one finding: findings that only follow from another finding are left out.
 
-A stored fact is often compared with several others. If it is wrong, each comparison finds it. The rows of
-`CONSEQUENCES` say which finding names the wrong fact, and which follow from it, at the places where both are found.
+A stored value is often compared with several others. If it is wrong, each comparison finds a difference. The rows of
+`CONSEQUENCES` state which check finds the wrong value, which checks find consequences, and how near these must be.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ class Consequence:
     """Check ids that follow from any of them."""
 
     near: Near
-    """How near they are: at the same place, in the same entry of a list or manifest, at the same column of an entry's
-    metrics, in the same snapshot of the metadata, with the same wrong value, or anywhere in the table."""
+    """How near a cause and a consequence are: at the same place, in the same entry of a list or manifest, at the same
+    column of an entry's metrics, in the same snapshot of the metadata, with the same wrong value, or anywhere in the
+    table."""
 
 
 _SEQUENCE = (
@@ -133,27 +134,27 @@ _KEYS: Mapping[Near, Callable[[Violation], Hashable]] = {
 
 
 def without_consequences(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Leave out the findings, or the places of them, that follow from another finding.
+    """Leave out findings, or places of findings, that follow from another finding.
 
-    A finding is left out only for a cause that is as severe, so that the exit status stays as it is.
+    A finding is left out only if its cause is at least as severe, so that the exit status does not change.
 
     Args:
         findings: the findings of a table, one for each cause, with examples of their places.
 
     Returns:
-        The others, in the same order.
+        The other findings, in the same order.
     """
     return split_consequences(findings)[0]
 
 
 def split_consequences(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Split findings into those that name what is wrong, and those, or the places of them, that follow from these.
+    """Split findings into causes and consequences; a finding some of whose places are consequences is in both.
 
     Args:
         findings: the findings of a table, one for each cause, with examples of their places.
 
     Returns:
-        Both, each in the same order.
+        The causes and the consequences, each in the order of `findings`.
     """
     found = tuple(findings)
     following = [one for one in found if _follows(one, found)]

@@ -1,7 +1,7 @@
 """Nanoseconds that a writer of ORC left in timestamps of microseconds (ORC004).
 
-Readers cut them off, so that the rows do not show them. Stripes with timestamps before 1677 or after 2262 are not
-checked, as `spec_ref.data_files.orc_timestamps` decodes them, which cuts the nanoseconds off.
+Readers truncate them, so that they are not visible in the rows. Stripes with timestamps before 1677 or after 2262 are
+not checked: `spec_ref.data_files.orc_timestamps` decodes them, and truncates nanoseconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spec_ref.data_types.types import ListType, MapType, StructType, Type, kind
 
 
 def has_micros(type_: Type) -> bool:
-    """Return whether a column is a timestamp of microseconds, or has one at any depth."""
+    """Return whether the type of a column is a timestamp of microseconds, or contains one at any depth."""
     match type_:
         case StructType():
             return any(has_micros(field.type) for field in type_.fields)
@@ -30,7 +30,7 @@ def has_micros(type_: Type) -> bool:
 
 
 def find_nanoseconds(type_: Type, array: Any, path: str) -> Iterator[tuple[str, int]]:
-    """Yield, for each timestamp of microseconds in a column with a finer value, its path and the first such value.
+    """Yield the path of each timestamp of microseconds that has a finer value, and the first such value.
 
     Args:
         type_: the type of the column.

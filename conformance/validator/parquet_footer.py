@@ -1,4 +1,4 @@
-"""The columns in the footer of a Parquet file (Apache Parquet, FileMetaData).
+"""Parsing the footers of Parquet files (Apache Parquet, FileMetaData).
 
 pyarrow crashes the process on some damaged footers, so they are parsed and checked here before pyarrow reads them.
 """
@@ -23,14 +23,14 @@ _COUNTS = frozenset({"INTEGER", "DATE", "TIME", "TIMESTAMP"})
 
 @attrs.frozen
 class Chunk:
-    """One column, over all row groups."""
+    """The metadata of one column, combined over all row groups."""
 
     values: int
     nulls: int | None
-    """None if a row group does not have it."""
+    """None if the count is missing in a row group."""
 
     least: int | None = None
-    """Only for integers, whose statistics are never truncated; None if a row group does not have them."""
+    """The least value of a column of integers, whose statistics are never truncated; None if a row group has none."""
 
     greatest: int | None = None
     size: int = 0
@@ -38,22 +38,22 @@ class Chunk:
 
 @attrs.frozen
 class Footer:
-    """The parts of a footer that manifest entries repeat."""
+    """The data of a footer that manifest entries have, too."""
 
     rows: int
     created_by: str | None
     chunks: dict[int, Chunk]
-    """The columns outside of lists and maps, by field id."""
+    """The columns that are not in a list or map, by field id."""
 
     offsets: tuple[int, ...]
     """The offsets of row groups, which are those of the first page of the first column."""
 
 
 def check_start(file: Any) -> None:
-    """Check the first bytes of a file.
+    """Check that a file begins with the magic bytes of Parquet.
 
     Raises:
-        SpecError: PQT001, if they are not those of a Parquet file.
+        SpecError: PQT001, if it does not.
     """
     file.seek(0)
     if (magic := file.read(len(MAGIC))) != MAGIC:
@@ -67,7 +67,7 @@ def check_start(file: Any) -> None:
 
 
 def parse_footer(file: Any, root: ParquetNode) -> Footer:
-    """Read the footer of a file whose schema was read.
+    """Read the footer of a file whose schema has been read.
 
     Raises:
         SpecError: PQT007, if the row groups do not match the schema.

@@ -38,17 +38,17 @@ _OTHER_PARTITION = {
         "equality-delete",
     ),
 }
-"""A delete applies to data files of the partition of its file (SCN010). None of their rows equals such a delete, so it
-has no effect, like a delete whose row is gone."""
+"""An equality delete applies only to data files in the partition of its delete file (SCN010). If its values belong to a
+different partition, it equals none of their rows, and has no effect."""
 
 
-class PartitionOfRows:
+class RowPartitionCheck:
     """Checks that all rows have the partition values of the entry (PAR001), if the file has the source columns."""
 
     def __init__(self, place: EntryPlace, columns: Mapping[int, tuple[tuple[int, ...], Type]]) -> None:
         self.place = place
         is_data = place.data_file.content is FileContent.DATA
-        compared = None if is_data else place.data_file.equality_ids  # other columns are ignored (DEL021)
+        compared = None if is_data else place.data_file.equality_ids  # readers ignore other columns (DEL021)
         self.wrong: dict[int, Any] = {}
         self.early: set[int] = set()
         """Fields whose only wrong values are those that `is_orc_second_off` accepts."""

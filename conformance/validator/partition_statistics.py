@@ -1,8 +1,8 @@
 """Checking partition statistics files: their schema, their rows, and the counts (Partition Statistics File).
 
-The counts are recomputed from the manifests of the snapshot: the check of a manifest emits the sums of each of its
-partitions, the check of a statistics file its rows, and both meet in the bucket of the partition. No process holds all
-partitions.
+The counts are recomputed from the manifests of the snapshot. The check of a manifest emits the sums of each of its
+partitions, the check of a statistics file emits its rows, and both kinds of facts are in the bucket of the partition.
+No process needs to hold all partitions.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.table_io.file_access import FileAccessError, file_size, open_input
-from conformance.table_io.reading import in_file
+from conformance.table_io.reading import name_file_in_errors
 from conformance.validator.check_results import Emitted, Facts, Findings, StatisticsRead
 from conformance.validator.context import Context, ManifestTask, text_bucket
 from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.finding import Unabbreviated, finding, from_violations
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.stall_timeout import Stalled, report_alive, run_with_stall_timeout
-from conformance.validator.values import partition_text, partition_values, same_type
+from conformance.validator.values import encode_partition, is_readable_as, partition_values
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
@@ -92,8 +92,8 @@ BATCH_ROWS = 1 << 14
 class PartitionStatisticsTask:
     """One partition statistics file."""
 
-    place: int
-    """Its index in the metadata."""
+    index: int
+    """The index of the file in the metadata."""
 
     statistics: PartitionStatisticsFile
 
@@ -119,7 +119,7 @@ def partition_facts(context: Context, task: ManifestTask, columns: ManifestColum
     ]
     places: dict[str, int] = {}
     rows = list(zip(*tuples, strict=True)) if tuples else [()] * len(columns)
-    code = np.array([places.setdefault(partition_text(rows[row]), len(places)) for row in live.tolist()], np.intp)
+    code = np.array([places.setdefault(encode_partition(rows[row]), len(places)) for row in live.tolist()], np.intp)
 
     def summed(numbers: Any) -> pa.Array[Any]:
         made = np.zeros(len(places), np.int64)
@@ -178,7 +178,7 @@ def _split(context: Context, kind: str, batch: pa.RecordBatch) -> Iterator[Facts
 
 
 def check_partition_statistics_task(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]:
-    """Check a file by itself, and emit its rows."""
+    """Check a file on its own, and emit its rows."""
     location = task.statistics.statistics_path
     try:
         yield from run_with_stall_timeout(context.file_seconds, location, lambda: list(_check(context, task)))
@@ -188,7 +188,7 @@ def check_partition_statistics_task(context: Context, task: PartitionStatisticsT
 
 def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]:
     statistics, metadata = task.statistics, context.metadata_location
-    location, path = statistics.statistics_path, f"/partition-statistics/{task.place}"
+    location, path = statistics.statistics_path, f"/partition-statistics/{task.index}"
     tally = Tally()
     try:
         size = file_size(location)
@@ -217,7 +217,7 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
             tally.add(faults)
             if not faults:
                 yield from _rows(context, task, opened, unified, version, tally)
-                yield StatisticsRead(task.place)
+                yield StatisticsRead(task.index)
     except FileAccessError as error:
         tally.add([_not_read(context, task, error)])
     except SpecError as error:
@@ -226,7 +226,7 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
 
 
 def statistics_rows(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]:
-    """Emit only the rows of a file, for the totals that need deleted rows; its findings were reported before."""
+    """Emit only the rows of a file, to compare totals with deleted rows; an earlier stage reported its findings."""
     by_partition = attrs.evolve(context, buckets=context.id_buckets)
     yield from (one for one in check_partition_statistics_task(by_partition, task) if isinstance(one, Facts))
 
@@ -236,7 +236,7 @@ def _not_read(context: Context, task: PartitionStatisticsTask, error: FileAccess
         "STA014",
         f"the partition statistics file cannot be read: {error.reason}",
         file=context.metadata_location,
-        path=f"/partition-statistics/{task.place}/statistics-path",
+        path=f"/partition-statistics/{task.index}/statistics-path",
         found=Unabbreviated(task.statistics.statistics_path),
         aspect="unreadable",
     )
@@ -266,13 +266,13 @@ _MAGIC = {parquet_thrift.MAGIC: FileFormat.PARQUET, orc_footer.MAGIC: FileFormat
 
 def _format(location: str) -> FileFormat:
     """Detect the format by the first bytes; Parquet if they match no format, so that its reader reports the error."""
-    with open_input(location) as file, in_file(location):
+    with open_input(location) as file, name_file_in_errors(location):
         start = file.read(4)
     return next((found for magic, found in _MAGIC.items() if start.startswith(magic)), FileFormat.PARQUET)
 
 
 def _version(context: Context, snapshot_id: int) -> FormatVersion:
-    """Return the version that a file was written for, which an upgrade does not change."""
+    """Return the format version that a file was written for: an upgrade does not rewrite it."""
     snapshot, table = context.snapshots.get(snapshot_id), context.metadata.format_version
     has_row_ids = snapshot is not None and snapshot.first_row_id is not None
     return V2 if ROW_LINEAGE.is_supported(table) and not has_row_ids else table
@@ -336,7 +336,7 @@ def _partition_faults(context: Context, found: NestedField, unified: StructType,
         )
         return
     for stored, field in zip(found.type.fields, unified.fields, strict=True):
-        if not same_type(stored.type, field.type, context.metadata.format_version):
+        if not is_readable_as(stored.type, field.type, context.metadata.format_version):
             yield finding(
                 "STA017",
                 "the type of a partition field is wrong",
@@ -409,9 +409,9 @@ def _fact(
 ) -> tuple[Any, ...]:
     values = row.get(PARTITION)
     values = values if isinstance(values, Mapping) else {}
-    key = partition_text([values.get(field.id) for field in unified.fields])
+    key = encode_partition([values.get(field.id) for field in unified.fields])
     names = (*COUNTED, "total_record_count", "last_updated_at", "last_updated_snapshot_id")
-    return (key, task.place, place, *(None if read is None else getattr(read, name) for name in names))
+    return (key, task.index, place, *(None if read is None else getattr(read, name) for name in names))
 
 
 def _batch(rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:

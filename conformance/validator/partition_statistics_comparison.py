@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.validator.context import Context, Members
+from conformance.validator.context import Context, ManifestMembership
 from conformance.validator.finding import finding
 from conformance.validator.partition_statistics import COUNTED
 from spec_ref.checks.findings import Finding
@@ -19,7 +19,9 @@ from spec_ref.table_metadata.statistics import PartitionStatisticsFile
 _RULES = field_rules(PartitionStatistics)
 
 
-def compare_partitions(context: Context, members: Members, partitions: pa.Table, rows: pa.Table) -> Iterator[Finding]:
+def compare_partitions(
+    context: Context, members: ManifestMembership, partitions: pa.Table, rows: pa.Table
+) -> Iterator[Finding]:
     """Find rows of one bucket whose counts differ from the manifests.
 
     Args:
@@ -29,15 +31,15 @@ def compare_partitions(context: Context, members: Members, partitions: pa.Table,
         rows: the facts of statistics files (`STATISTICS`).
     """
     counted, stored = partitions.to_pylist(), rows.to_pylist()
-    for file in sorted(members.counted):
+    for file in sorted(members.comparable_statistics):
         statistics = context.metadata.partition_statistics[file]
-        manifests = members.of_snapshot[statistics.snapshot_id]
+        manifests = members.by_snapshot[statistics.snapshot_id]
         sums: dict[str, dict[str, Any]] = {}
         for one in counted:
             if one["manifest"] in manifests:
                 sums[one["key"]] = _plus(sums[one["key"]], one) if one["key"] in sums else one
         mine = sorted((row for row in stored if row["file"] == file), key=lambda row: int(row["row"]))
-        is_known = statistics.snapshot_id in members.without_deletes
+        is_known = statistics.snapshot_id in members.only_vectors
         yield from _compared(context, statistics, sums, mine, is_known=is_known)
 
 
@@ -114,7 +116,7 @@ def _counts(row: Mapping[str, Any], counted: Mapping[str, Any], location: str, p
 def _total(
     row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str, *, is_known: bool
 ) -> Iterator[Finding]:
-    """Check the total of records, which follows from the manifests if the only deletes are deletion vectors."""
+    """Check the total record count, which follows from the manifests if all deletes are deletion vectors."""
     stored, wanted = row["total_record_count"], counted["data_record_count"] - counted["vector_records"]
     where: dict[str, Any] = {"file": location, "path": f"{path}/total_record_count"}
     if not is_known and stored is not None and stored > wanted:
@@ -139,7 +141,7 @@ def _total(
 def _updated(
     context: Context, row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str
 ) -> Iterator[Finding]:
-    """Check that the last update is not before a live file was added, and that its snapshot has that time."""
+    """Check that the last update is not earlier than the newest live file, and has the time of its snapshot."""
     stored, snapshot_id = row["last_updated_at"], row["last_updated_snapshot_id"]
     if stored is not None and counted["added_at"] is not None and stored < counted["added_at"]:
         yield finding(

@@ -1,10 +1,10 @@
 """Checks in separate processes, which may crash: libraries abort the process on some damaged files.
 
-They are forks of a server, which imports what they need. The command has imported it too, so that they are forks of the
-command where that is safe (`can_fork`).
+The processes are forks of a server that has imported the modules that they need. Where it is safe (`can_fork`), they
+are forks of the command, which has imported these modules, too.
 
-A task whose process crashed is run again in smaller parts, until the part is one file: that file gets a finding, and
-all others are checked, whatever the number of tasks and processes.
+A task whose process crashed is split in halves and run again, until the file that crashes the process is alone in its
+task. That file gets a finding, and all others are checked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from conformance.core.drives import WINDOWS
 from conformance.core.failures import NotExamined
 from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.file_access import has_opened_store
-from conformance.validator.backend import Check
+from conformance.validator.backend import TaskCheck
 from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context
 from conformance.validator.finding import finding
@@ -41,8 +41,8 @@ with lazy_imports():
 
     from conformance.validator import fork_server
 
-AHEAD = 2
-"""How many tasks a process has at most: one that it runs, and those that it begins as soon as it can."""
+MAX_TASKS_PER_PROCESS = 2
+"""The maximum number of tasks that a process has at once: the one that it runs, and those that it runs next."""
 
 ENDED = "the process that read this file crashed; the file is probably damaged"
 
@@ -51,12 +51,12 @@ NO_PROCESS = "no process can be started to open files"
 NOT_BEGUN = "it ended with the error above"
 
 
-class NoProcess(NotExamined):
-    """No more processes can be started, for instance because of a limit."""
+class ProcessNotStarted(NotExamined):
+    """A process cannot be started, for instance because of a limit."""
 
 
-Lost: TypeAlias = Callable[[Context, Any], Findings]
-"""Makes the finding for a task whose process crashed and that has no smaller parts."""
+CrashFinding: TypeAlias = Callable[[Context, Any], Findings]
+"""Makes the finding for a task whose process crashed and that has no halves parts."""
 
 
 def manifest_crash_finding(context: Context, task: Any) -> Findings:
@@ -71,9 +71,9 @@ class IsolatedRunner:
     def __init__(
         self,
         context: Context,
-        check: Check,
+        check: TaskCheck,
         workers: int,
-        lost: Lost = manifest_crash_finding,
+        crash_finding: CrashFinding = manifest_crash_finding,
         *,
         forks: bool = False,
     ) -> None:
@@ -83,14 +83,14 @@ class IsolatedRunner:
             context: the table.
             check: the check.
             workers: the maximum number of processes.
-            lost: makes the finding for a task that crashes its process.
-            forks: whether this is the process of the command, which may be forked.
+            crash_finding: makes the finding for a task that crashes its process.
+            forks: whether this process may be forked, as that of the command may.
         """
         self._context = context
         self._forks = forks
         self._packed = pickle.dumps((context, check))
         self._limit = workers
-        self._lost = lost
+        self._crash_finding = crash_finding
         self._workers: list[_Worker] = []
 
     def results(self, tasks: Iterable[Any]) -> Iterator[list[Emitted]]:
@@ -112,7 +112,7 @@ class IsolatedRunner:
                 yield from answers
                 if not any(worker.tasks for worker in self._workers):
                     self._end(*self._workers)
-                    for task in lost:  # with no other process beside it, in case that memory is short
+                    for task in lost:  # without other processes, in case that memory was short
                         yield self._alone(task)
                     lost.clear()
                     self._give(left)
@@ -122,7 +122,7 @@ class IsolatedRunner:
     def _give(self, left: Iterator[Any]) -> None:
         """Give tasks to the processes, and start processes, as far as there are tasks."""
         under_way = sum(len(worker.tasks) for worker in self._workers)
-        for task in itertools.islice(left, self._limit * AHEAD - under_way):
+        for task in itertools.islice(left, self._limit * MAX_TASKS_PER_PROCESS - under_way):
             worker = min(self._workers, key=lambda one: len(one.tasks), default=None)
             if worker is None or (worker.tasks and len(self._workers) < self._limit):
                 worker = self._start()
@@ -138,7 +138,7 @@ class IsolatedRunner:
             worker.end()
 
     def _alone(self, task: Any) -> list[Emitted]:
-        """Check one task alone in a process, and its halves if the process crashes."""
+        """TaskCheck one task alone in a process, and its halves if the process crashes."""
         worker = self._start()
         try:
             worker.give(task)
@@ -147,10 +147,10 @@ class IsolatedRunner:
             pass
         finally:
             worker.end()
-        smaller: Sequence[Any] = task.smaller() if hasattr(task, "smaller") else ()
-        if not smaller:
-            return [self._lost(self._context, task)]
-        return [emitted for part in smaller for emitted in self._alone(part)]
+        halves: Sequence[Any] = task.halves() if hasattr(task, "halves") else ()
+        if not halves:
+            return [self._crash_finding(self._context, task)]
+        return [emitted for part in halves for emitted in self._alone(part)]
 
 
 class _Ended(Exception):
@@ -160,8 +160,8 @@ class _Ended(Exception):
 def can_fork() -> bool:
     """Return whether forks of this process can check files as well as those of a server.
 
-    They cannot if another thread of Python may hold a lock at that moment, or if connections to a store are open, which
-    two processes would use at once. On macOS libraries of the system do not permit it.
+    They cannot if this process has another Python thread, which may hold a lock, or open connections to a store, which
+    two processes would then use. On macOS, system libraries do not work in forks.
     """
     if sys.platform != "linux" or has_opened_store():
         return False
@@ -170,21 +170,23 @@ def can_fork() -> bool:
 
 
 class _Worker:
-    """A process that runs a check on one task after the other.
+    """A process that runs a check on one task after another.
 
     Args:
         packed: the pickled context and check.
-        others: the connections of this process to its other workers, if it may be forked; else None.
+        others: the connections to the other workers if this process may be forked; None if it may not.
 
     Raises:
-        NoProcess: no process can be started.
+        ProcessNotStarted: no process can be started.
     """
 
     def __init__(self, packed: bytes, others: Sequence[connection.Connection] | None = None) -> None:
         if WINDOWS:
-            raise NoProcess(f"{NO_PROCESS}: files are checked in processes on POSIX systems only, not on Windows")
+            raise ProcessNotStarted(
+                f"{NO_PROCESS}: files are checked in processes on POSIX systems only, not on Windows"
+            )
         if multiprocessing.current_process().daemon:
-            raise NoProcess(f"{NO_PROCESS}: a daemon of multiprocessing, as those of its Pool, may start none")
+            raise ProcessNotStarted(f"{NO_PROCESS}: a daemon of multiprocessing, as those of its Pool, may start none")
         self.tasks: deque[Any] = deque()
         """The tasks that are not answered yet, in the order in which they were given."""
 
@@ -196,7 +198,7 @@ class _Worker:
                 else:
                     self._process = _started_by_server((theirs, packed))
         except (OSError, EOFError) as error:
-            raise NoProcess(f"{NO_PROCESS}: {error}") from error
+            raise ProcessNotStarted(f"{NO_PROCESS}: {error}") from error
 
     def give(self, task: Any) -> None:
         """Give the process a task. If it has ended, `answer` will say so."""
@@ -209,15 +211,15 @@ class _Worker:
 
         Raises:
             _Ended: the process ended.
-            NoProcess: it ended with an error: it did not crash in a file, and could not even begin.
-            Exception: what the check raised.
+            ProcessNotStarted: the process ended with an error before it began, so that no file can have caused it.
+            Exception: the error that the check raised.
         """
         try:
             emitted, error = self.connection.recv()
         except (EOFError, ConnectionResetError):
             self._process.join()
             if self._process.exitcode == 1:
-                raise NoProcess(f"{NO_PROCESS}: {NOT_BEGUN}") from None
+                raise ProcessNotStarted(f"{NO_PROCESS}: {NOT_BEGUN}") from None
             raise _Ended from None
         self.tasks.popleft()
         if error is not None:
@@ -235,12 +237,12 @@ class _Worker:
 def _forked(
     given: tuple[connection.Connection, bytes], inherited: Sequence[connection.Connection]
 ) -> process.BaseProcess:
-    """Start a fork of this process, which never gets an interrupt of the terminal."""
+    """Start a fork of this process, with interrupts of the terminal blocked."""
     made = multiprocessing.get_context("fork").Process(target=_work_as_fork, args=(*given, inherited), daemon=True)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with warnings.catch_warnings():
-            # Python 3.12 warns, as it counts threads of libraries, which are prepared for forks.
+            # Python 3.12 warns because it counts the threads of libraries, too; these libraries support forks.
             warnings.simplefilter("ignore", DeprecationWarning)
             made.start()
     finally:
@@ -249,7 +251,7 @@ def _forked(
 
 
 def _work_as_fork(tasks: connection.Connection, packed: bytes, inherited: Sequence[connection.Connection]) -> None:
-    """Work without the ends of pipes that the parent process alone must have, as its end must close them."""
+    """Work after closing the inherited ends of pipes, so that they are closed when the parent process ends."""
     for one in inherited:
         one.close()
     _work(tasks, packed, dict(os.environ))
@@ -271,9 +273,9 @@ _hiding = threading.Lock()
 
 @contextlib.contextmanager
 def _without_main_module() -> Iterator[None]:
-    """Start a process that does not run the main module again, which may be a script that checks tables at once."""
+    """Keep a new process from importing the main module, which may be a script that would check tables again."""
     name = "__main__"
-    with _hiding:  # of two threads, the second would take the replacement for the module
+    with _hiding:  # otherwise a second thread would restore the replacement as the main module
         main = sys.modules[name]
         sys.modules[name] = ModuleType(name)
         try:
@@ -300,7 +302,7 @@ def _work(tasks: connection.Connection, packed: bytes, environ: dict[str, str]) 
 
 
 def _receive(tasks: connection.Connection, received: queue.SimpleQueue[Any]) -> None:
-    """Receive tasks at any time, so that the parent never waits; end this process when the parent is gone."""
+    """Receive tasks at any time, so that the parent never waits; end this process when the parent has ended."""
     try:
         with contextlib.suppress(EOFError, OSError):
             while True:

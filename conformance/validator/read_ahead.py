@@ -1,7 +1,8 @@
 """Opening the files of a task before their checks get to them, so that requests to a store overlap.
 
-The end of a file on S3 is one request, whose latency is many times what the checks of its footer take. Some of the next
-files are therefore opened in threads. Each holds the end of its file only, or a file of at most `MAX_BYTES`.
+Reading the end of a file on S3 takes one request, whose latency is many times longer than the checks of the footer.
+Therefore threads open some of the next files. Each keeps only the end of its file, or a whole file of at most
+`MAX_BYTES`.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ MAX_BYTES = 1 << 18
 """Larger files that are read as a whole are not read ahead."""
 
 FILES_PER_CONNECTION = 4
-"""How many files for each connection are opened before the checks get to them: a request that is repeated after a pause
-does not hold up the others."""
+"""How many files are opened ahead for each connection, so that a request which is repeated after a pause does not delay
+the others."""
 
 
 class ReadAhead:
-    """The files that are opened ahead."""
+    """Opens files in threads before they are checked."""
 
     def __init__(self, connections: int) -> None:
-        """Make a reader that has not opened any file.
+        """Open no file yet.
 
         Args:
-            connections: how many requests may be under way.
+            connections: the maximum number of concurrent requests.
         """
         self._connections = connections
         self._threads = 0
@@ -53,10 +54,10 @@ class ReadAhead:
             self._queue.put(None)
 
     def entries_ahead(self, entries: Iterable[tuple[ManifestEntry, int]]) -> Iterator[tuple[ManifestEntry, int]]:
-        """Yield entries with their numbers, while the files of the next ones are opened.
+        """Yield entries with their numbers, while threads open the files of the next entries.
 
         Raises:
-            SpecError: an entry cannot be read; those before it were yielded.
+            SpecError: an entry cannot be read; the entries before it have been yielded.
         """
         waiting: deque[tuple[ManifestEntry, int]] = deque()
         problem = None
@@ -73,19 +74,19 @@ class ReadAhead:
             raise problem
 
     def open_rows(self, data_file: DataFile) -> Any:
-        """Open a file of rows, or take it if it was opened ahead.
+        """Return a file of rows that was opened ahead, or open it.
 
         Raises:
-            FileAccessError: it cannot be read.
+            FileAccessError: the file cannot be read.
         """
         future = self._futures.pop(data_file.file_path, None)
         return _open_rows(data_file) if future is None else future.result()
 
     def read_bytes(self, location: str) -> bytes:
-        """Read a whole file, or take it if it was read ahead.
+        """Return the content of a file that was read ahead, or read it.
 
         Raises:
-            FileAccessError: it cannot be read.
+            FileAccessError: the file cannot be read.
         """
         future = self._futures.pop(location, None)
         data: bytes = read_bytes(location) if future is None else future.result()
@@ -120,7 +121,7 @@ _Work: TypeAlias = tuple[Future[Any], Callable[[], Any]]
 
 
 def _serve(waiting: queue.SimpleQueue[_Work | None]) -> None:
-    """Do the work of a queue, up to its end."""
+    """Do the work in a queue until its end."""
     while (one := waiting.get()) is not None:
         future, work = one
         if future.set_running_or_notify_cancel():

@@ -1,7 +1,7 @@
-"""Which engines can read a table, and why not: facts about engines, compared with the features of the table.
+"""Which engines cannot read a table, and why: known obstacles of engines, looked up by the features of the table.
 
-``readability.toml`` in the folder of an engine lists what it cannot read. An engine without a fact about a feature is
-not known to fail on it::
+``readability.toml`` in the folder of an engine lists the features that it cannot read. A feature that is not listed is
+not known to be an obstacle::
 
     [engine.clickhouse]                # what reports call it
     version = "26.9 (chDB 4.4.0)"
@@ -47,7 +47,7 @@ _TYPES = {
 
 
 @attrs.frozen
-class Fact:
+class Obstacle:
     """A feature that an engine cannot read, or reads wrongly."""
 
     engine: str
@@ -59,41 +59,41 @@ class Fact:
     evidence: str
     versions: str
     vectors: tuple[str, ...] = ()
-    """Vectors of this project that the engine fails because of it."""
+    """Vectors of this project that the engine fails because of the feature."""
 
 
 @attrs.frozen
 class EngineReadability:
-    """One engine, and the facts that keep it from reading the table."""
+    """One engine, and the obstacles that keep it from reading the table."""
 
     engine: str
     versions: str
-    obstacles: tuple[Fact, ...]
+    obstacles: tuple[Obstacle, ...]
 
     @property
     def reads(self) -> bool:
-        """Whether no fact keeps the engine from reading the table."""
+        """Whether no known obstacle keeps the engine from reading the table."""
         return not self.obstacles
 
 
 @functools.cache
 def engines() -> dict[str, str]:
-    """Return the engines with facts, and the version of each."""
+    """Return the engines that were examined, with the version of each."""
     return {name: row["version"] for content in _files() for name, row in content["engine"].items()}
 
 
 @functools.cache
 def adapters() -> dict[str, str]:
-    """Return the adapters of engines that have one."""
+    """Return the adapter of each engine that has one."""
     return {name: row["adapter"] for content in _files() for name, row in content["engine"].items() if "adapter" in row}
 
 
 @functools.cache
-def facts() -> tuple[Fact, ...]:
-    """Return all facts."""
+def obstacles() -> tuple[Obstacle, ...]:
+    """Return all known obstacles."""
     known = engines()
     return tuple(
-        Fact(
+        Obstacle(
             row["engine"],
             row["feature"],
             row["outcome"],
@@ -139,19 +139,19 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def readers(features: Iterable[str]) -> tuple[EngineReadability, ...]:
-    """Return, for every known engine, the features of a table that it cannot read."""
+def engine_readability(features: Iterable[str]) -> tuple[EngineReadability, ...]:
+    """Return the obstacles of every engine for a table with some features."""
     present = frozenset(features)
     return tuple(
         EngineReadability(
-            name, version, tuple(fact for fact in facts() if fact.engine == name and fact.feature in present)
+            name, version, tuple(fact for fact in obstacles() if fact.engine == name and fact.feature in present)
         )
         for name, version in engines().items()
     )
 
 
 def required_features(metadata: TableMetadata) -> frozenset[str]:
-    """Return the features that readers need according to the metadata alone."""
+    """Return the features of a table that its metadata alone shows."""
     found = {f"format-v{int(metadata.format_version)}"}
     for column in metadata.current_schema.columns():
         if is_primitive(column.type) or kind(column.type) in _TYPES:

@@ -1,7 +1,7 @@
-"""Validation in the environment of the Spark engine, for interpreters that have no PySpark.
+"""Validation in the environment of the Spark engine, for interpreters without PySpark.
 
-The parent starts this module there, and writes a line of JSON to it for each table; the report of each comes back in a
-file.
+The parent process starts this module in that environment, and writes a line of JSON to its standard input for each
+table; the module writes the report of the table to a file.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from conformance.core import drives
 from conformance.core.failures import NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.time_budget import FILE_SECONDS
-from conformance.table_io.encryption import KeyFile, key_file
+from conformance.table_io.encryption import KeyFile, parse_key_file
 from conformance.validator.context import Level
-from conformance.validator.run import Snapshots, TableReport
-from conformance.validator.table_root import Unreadable
+from conformance.validator.run import SnapshotSelection, TableReport
+from conformance.validator.table_root import UnreadableTable
 
 with lazy_imports():
     from conformance import engine_setup
@@ -43,12 +43,12 @@ SHUTDOWN_TIMEOUT_S = 60
 """How many seconds Spark may take to write its findings after an interrupt."""
 
 POLL_SECONDS = 0.05
-END = "end"
+LAST_REQUEST = "end"
 """The last request."""
 
 
-class Remote:
-    """Spark in a process of its environment, which checks tables one after the other; it starts with the first."""
+class RemoteSpark:
+    """Checks tables with Spark in a process of Spark's environment, which starts with the first table."""
 
     def __init__(
         self,
@@ -60,9 +60,9 @@ class Remote:
         """Start nothing yet.
 
         Args:
-            level: how deep tables are checked.
-            master: the Spark master; ``local[*]`` where not given.
-            file_seconds: how long a file may give no sign of life.
+            level: how much of a table is checked.
+            master: the Spark master; ``local[*]`` by default.
+            file_seconds: the time limit for a file without progress, in seconds.
             keys: the master keys of encrypted tables.
         """
         self._level = level
@@ -76,24 +76,24 @@ class Remote:
         self._interrupted = False
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return this object."""
         return self
 
     def __exit__(self, *error: object) -> None:
         """End the process, and the JVM with it."""
         self._open.close()
 
-    def check(self, location: str, snapshots: Snapshots) -> TableReport:
+    def check(self, location: str, snapshots: SnapshotSelection) -> TableReport:
         """Check a table.
 
         Args:
             location: the table.
-            snapshots: which snapshots of it.
+            snapshots: the snapshots of the table to check.
 
         Raises:
             NotExamined: the engine is not installed, Spark does not start, or the table cannot be read.
             UsageError: the table does not have the snapshot, branch or tag.
-            KeyboardInterrupt: it was interrupted before there was anything to answer.
+            KeyboardInterrupt: the check was interrupted before it found anything.
         """
         process = self._started()
         assert process.stdin is not None
@@ -160,7 +160,7 @@ class Remote:
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
             if not self._interrupted:
-                process.stdin.write(f"{json.dumps(END)}\n".encode())
+                process.stdin.write(f"{json.dumps(LAST_REQUEST)}\n".encode())
                 process.stdin.flush()
                 process.wait(SHUTDOWN_TIMEOUT_S)
         if process.poll() is None or process.returncode:
@@ -173,7 +173,7 @@ class Remote:
 
 
 def _requests() -> queue.SimpleQueue[bytes]:
-    """Yield what comes on standard input; this process ends with it, also in the middle of a check."""
+    """Return the queue of lines from standard input; the process ends with the input, even in the middle of a check."""
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def read() -> None:
@@ -189,21 +189,21 @@ def main(settings: dict[str, Any]) -> NoReturn:
     """Answer requests with Spark in this process.
 
     Args:
-        settings: the level, the master, and how long a file is waited for.
+        settings: the level, the master, and the time limit for a file without progress.
     """
     requests = _requests()
-    engine = spark.Spark(settings["master"])
-    while (request := json.loads(requests.get())) != END:
+    engine = spark.SparkBackend(settings["master"])
+    while (request := json.loads(requests.get())) != LAST_REQUEST:
         try:
             answer: TableReport | Exception = run.validate(
                 request["location"],
                 Level(settings["level"]),
                 engine,
-                Snapshots(*request["snapshots"]),
+                SnapshotSelection(*request["snapshots"]),
                 settings["file_seconds"],
-                None if request["keys"] is None else key_file(request["keys"]),
+                None if request["keys"] is None else parse_key_file(request["keys"]),
             )
-        except (Unreadable, UsageError) as error:
+        except (UnreadableTable, UsageError) as error:
             answer = error
         except NotExamined as error:
             answer = NotExamined(
@@ -214,7 +214,7 @@ def main(settings: dict[str, Any]) -> NoReturn:
         part.write_bytes(pickle.dumps(answer))
         part.replace(answered)
     engine.close()
-    os._exit(0)  # not held up by a thread that waits for a file
+    os._exit(0)  # without waiting for a thread that waits for a file
 
 
 if __name__ == "__main__":

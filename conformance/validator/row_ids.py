@@ -1,9 +1,9 @@
 """Row ids over all files: no two live rows of a snapshot have the same id (Row Lineage; LIN002).
 
-The check of a data file emits the row ids of its rows, stored or inherited, as runs of positions and ids; the check of
-a delete file emits the positions that it deletes. Both meet in the bucket of the path, which emits the ids of the rows
-that are left, and these meet in buckets of ids. An id may be in two files if the row in one of them is deleted, as
-after an update.
+The check of a data file emits its row ids, stored or inherited, as runs of positions and ids; the check of a delete
+file emits the positions that it deletes. Both kinds of facts are in the bucket of the data file's path. From each of
+these buckets, the ids of the rows that are not deleted go to buckets of ids, in which equal ids are found. An id may be
+in two files if the row in one of them is deleted, as after an update.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 
 from conformance.core.counts import plural
 from conformance.validator.check_results import Facts
-from conformance.validator.context import Context, Members, text_bucket
-from conformance.validator.deleted_positions import Origin, PerFile, scope_mismatch, total_findings
+from conformance.validator.context import Context, ManifestMembership, text_bucket
+from conformance.validator.deleted_positions import FactOrigin, PathFacts, scope_mismatch, total_findings
 from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding, Tally
@@ -43,7 +43,7 @@ _MOVED = {
 }
 
 MAX_COMPARED_ID = 1 << 62
-"""Ids from here on, or below 0, are reported as such, and not compared."""
+"""Ids of this value or more, and negative ids, are reported, and not compared."""
 
 _KEY: tuple[str, pa.DataType] = ("key", pa.dictionary(pa.int32(), pa.string()))
 _RUN: list[tuple[str, pa.DataType]] = [("position", pa.int64()), ("count", pa.int64())]
@@ -61,8 +61,8 @@ NOTHING = pa.RecordBatch.from_pylist([], IDS)
 
 
 @attrs.frozen
-class Owner:
-    """The file of live rows."""
+class LiveFile:
+    """A data file, and the snapshots in which the same of its rows are live."""
 
     path: str
     manifest: int
@@ -88,24 +88,30 @@ def _constant(path: str, count: int) -> Any:
 
 
 def rows_fact(
-    context: Context, path: str, origin: Origin, positions: Numbers, counts: Numbers, firsts: Numbers, stored: Numbers
+    context: Context,
+    path: str,
+    origin: FactOrigin,
+    positions: Numbers,
+    counts: Numbers,
+    firsts: Numbers,
+    stored: Numbers,
 ) -> Facts:
-    """Return the row ids of a data file as a fact."""
+    """Return the row ids of a data file as facts."""
     arrays = [_constant(path, len(positions)), *map(pa.array, (positions, counts, firsts, stored))]
     return Facts(_bucket(context, path), "rows", pa.RecordBatch.from_arrays(arrays, schema=RUNS), origin)
 
 
 def deleted_facts(
-    context: Context, origin: Origin, paths: Any, positions: Numbers, kind: str = "deleted"
+    context: Context, origin: FactOrigin, paths: Any, positions: Numbers, kind: str = "deleted"
 ) -> Iterator[Facts]:
-    """Return deleted positions as a fact.
+    """Yield deleted positions as facts, for each data file.
 
     Args:
         context: the table.
-        origin: the delete file.
-        paths: the path of each position, an Arrow array, or one for all.
+        origin: the entry of the delete file.
+        paths: the path of the data file: one for all positions, or an Arrow array with one for each.
         positions: the positions, in the order of the delete file.
-        kind: ``replaced`` for those of a delete file that a snapshot removed from the table.
+        kind: ``replaced`` for the positions in a delete file that a snapshot removed from the table.
     """
     if isinstance(paths, str):
         starts, counts = consecutive_runs(positions)
@@ -164,7 +170,7 @@ class RowIds:
             self._runs.append((position[at], counts, values[at], np.full(len(at), is_stored)))
 
     def facts(self) -> Iterator[Facts]:
-        """Yield the ids of all rows; for a file that stores none, the inherited ids."""
+        """Yield the ids of all rows: stored ones, and inherited ones where none are stored."""
         data_file, origin = self.place.data_file, self.place.origin
         runs = self._runs
         if not runs and data_file.first_row_id is not None and self.rows:
@@ -174,7 +180,7 @@ class RowIds:
             yield rows_fact(self.context, data_file.file_path, origin, position, count, first, stored)
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the findings about the file by itself."""
+        """Yield the findings that need only this file."""
         location, last = self.place.data_file.file_path, self.context.metadata.next_row_id
         wrong = [self.least] if self.least is not None and self.least < 0 else []
         if self.greatest is not None and last is not None and self.greatest >= last:
@@ -206,7 +212,7 @@ class RowIds:
         yield from self._moved()
 
     def _moved(self) -> Iterator[Finding]:
-        """Find rows of a commit that only moves rows that are marked as new."""
+        """Find rows without stored values in the files of a commit that only moves rows, which marks them as new."""
         entry, first = self.place.entry, self.place.data_file.first_row_id
         snapshot = None if entry.snapshot_id is None else self.context.snapshots.get(entry.snapshot_id)
         if (
@@ -237,19 +243,19 @@ class RowIds:
 # Per file: which rows are left
 
 
-def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iterator[Facts]:
-    """Yield the ids of the live rows of the files in one bucket of paths, in buckets of ids.
+def live_ids(context: Context, members: ManifestMembership, facts: Iterable[Facts]) -> Iterator[Facts]:
+    """Yield the ids of the live rows of the files in one bucket of paths, as facts in buckets of ids.
 
-    Findings about deleted positions are among the results.
+    Among the facts are findings about deleted positions.
     """
-    files = PerFile()
-    rows: dict[tuple[str, Origin], list[tuple[Numbers, ...]]] = {}
-    deletes: dict[str, dict[Origin, list[tuple[Numbers, ...]]]] = {}
+    files = PathFacts()
+    rows: dict[tuple[str, FactOrigin], list[tuple[Numbers, ...]]] = {}
+    deletes: dict[str, dict[FactOrigin, list[tuple[Numbers, ...]]]] = {}
     for fact in facts:
         if fact.kind == "targets":
             files.add(fact.rows, fact.about)
             continue
-        origin: Origin = fact.about
+        origin: FactOrigin = fact.about
         for path, columns in _by_path(fact.rows):
             if fact.kind == "rows":
                 rows.setdefault((path, origin), []).append(columns)
@@ -261,9 +267,9 @@ def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iter
     places = {snapshot_id: place for place, snapshot_id in enumerate(members.checked)}
     for (path, origin), parts in rows.items():
         position, count, first, stored = (np.concatenate(part) for part in zip(*parts, strict=True))
-        apart: dict[frozenset[Origin], list[int]] = {}
+        apart: dict[frozenset[FactOrigin], list[int]] = {}
         for snapshot_id, place in places.items():
-            manifests = members.of_snapshot[snapshot_id]
+            manifests = members.by_snapshot[snapshot_id]
             if origin.manifest in manifests:
                 mine = (
                     one
@@ -275,17 +281,17 @@ def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iter
             gone = [columns for one in applied for columns in deletes[path][one]]
             left = _left(position, count, first, stored, gone)
             yield from _not_in_vector(path, deletes.get(path, {}), applied, gone)
-            yield from _by_id(context, Owner(path, origin.manifest, origin.entry, tuple(snapshots)), *left)
+            yield from _by_id(context, LiveFile(path, origin.manifest, origin.entry, tuple(snapshots)), *left)
 
 
 def _not_in_vector(
     path: str,
-    deletes: Mapping[Origin, Sequence[tuple[Numbers, ...]]],
-    applied: frozenset[Origin],
+    deletes: Mapping[FactOrigin, Sequence[tuple[Numbers, ...]]],
+    applied: frozenset[FactOrigin],
     gone: Sequence[tuple[Numbers, ...]],
 ) -> Iterator[Facts]:
-    """Return the finding for a vector that lacks positions of older deletes, which readers may ignore (DEL011)."""
-    vectors = [columns for one in applied if one.vector for columns in deletes[one]]
+    """Find vectors that lack positions of older position deletes, which readers of a vector may ignore (DEL011)."""
+    vectors = [columns for one in applied if one.is_vector for columns in deletes[one]]
     if not vectors or len(vectors) == len(gone):
         return
     starts, counts = (np.concatenate([one[place] for one in gone]) for place in (0, 1))
@@ -313,7 +319,7 @@ def _by_path(rows: pa.RecordBatch) -> Iterator[tuple[str, tuple[Numbers, ...]]]:
 def _left(
     position: Numbers, count: Numbers, first: Numbers, stored: Numbers, gone: Sequence[tuple[Numbers, ...]]
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the starts and ends of runs of ids of the rows that are not deleted, and whether they are stored."""
+    """Return the starts and ends of the runs of ids of rows that are not deleted, and whether the ids are stored."""
     starts, counts = (np.concatenate([np.zeros(0, np.int64), *(one[column] for one in gone)]) for column in (0, 1))
     if not len(starts) or not len(position):  # an empty vector deletes nothing (contradiction B17)
         return first, first + count, stored
@@ -332,8 +338,8 @@ def _left(
     return ids, ids + cuts[kept + 1] - cuts[kept], stored[run[kept]]
 
 
-def _by_id(context: Context, owner: Owner, first: Numbers, end: Numbers, stored: Numbers) -> Iterator[Facts]:
-    """Yield the runs for every bucket that they overlap."""
+def _by_id(context: Context, owner: LiveFile, first: Numbers, end: Numbers, stored: Numbers) -> Iterator[Facts]:
+    """Yield each run of ids once for every bucket that it overlaps."""
     known = (first >= 0) & (end <= MAX_COMPARED_ID) & (end > first)
     first, end, stored = first[known], end[known], stored[known]
     if not len(first):
@@ -356,13 +362,14 @@ def bucket_size(context: Context) -> int:
 # Per range of ids: which occur twice
 
 
-def check_ids(context: Context, members: Members, facts: Iterable[Facts]) -> tuple[Finding, ...]:
-    """Find row ids in one bucket that two live rows of a snapshot have; the rules over entries compare inherited ids.
+def check_ids(context: Context, members: ManifestMembership, facts: Iterable[Facts]) -> tuple[Finding, ...]:
+    """Find row ids in one bucket that two live rows of a snapshot have, unless both are inherited.
 
-    The result also has findings about totals of partitions, and the findings of earlier stages.
+    The rules over entries compare inherited ids. The result also has findings about totals of partitions, and the
+    findings that `live_ids` yielded.
     """
     left: dict[str, list[pa.RecordBatch]] = {"left": [], "statistics": []}
-    owners: list[Owner] = []
+    owners: list[LiveFile] = []
     parts: list[tuple[Numbers, ...]] = []
     bucket = 0
     tally, reported = Tally(), set[tuple[str, int]]()
@@ -393,7 +400,7 @@ def check_ids(context: Context, members: Members, facts: Iterable[Facts]) -> tup
 
 
 def _twice(
-    context: Context, owners: Sequence[Owner], bucket: int, columns: tuple[Numbers, ...]
+    context: Context, owners: Sequence[LiveFile], bucket: int, columns: tuple[Numbers, ...]
 ) -> Iterator[tuple[Finding, tuple[str, int]]]:
     first, end, stored, of = columns
     entries = np.array([(owner.manifest, owner.entry) for owner in owners], np.int64).reshape(-1, 2)

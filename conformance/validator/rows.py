@@ -21,9 +21,9 @@ from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from conformance.validator.nested_bounds import BoundViolations
 from conformance.validator.orc_nanoseconds import find_nanoseconds, has_micros
-from conformance.validator.partition_of_rows import PartitionOfRows, is_orc_second_off
+from conformance.validator.partition_of_rows import RowPartitionCheck, is_orc_second_off
 from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
-from conformance.validator.sorted_rows import Ascending, SortKey, ascending
+from conformance.validator.sorted_rows import SortKey, SortOrderCheck, ascending
 from conformance.validator.stall_timeout import report_alive
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_types import check_texts
@@ -88,7 +88,7 @@ class Batch:
 
 
 class _Checks:
-    """The checks of one file, over its batches; metrics of a delete file are those of the deletes (DEL024)."""
+    """Runs the checks of one file over its batches. The metrics of a delete file are those of the deletes (DEL024)."""
 
     def __init__(self, context: Context, place: EntryPlace, opened: OpenedFile, facts: list[Facts]) -> None:
         self.context = context
@@ -107,7 +107,7 @@ class _Checks:
             for place, field in enumerate(opened.struct.fields)
             if field.id in context.columns and field.id not in self.metrics
         )
-        """Columns without metrics, and lists and maps: the only check is that they can be read."""
+        """Columns without metrics, and lists and maps, which are only checked for being readable."""
 
         self.lengths: dict[int, int] = {}
         """Lengths of values that differ from the length of their type."""
@@ -117,9 +117,9 @@ class _Checks:
         """Top-level columns in which ORC may have left nanoseconds."""
 
         self.finer: dict[str, int] = {}
-        """The first value with such nanoseconds, by the path of its column."""
+        """The first value that has such nanoseconds, by the path of its column."""
 
-        self.partition = PartitionOfRows(place, self.leaves) if place.data_file.content is not _POSITIONS else None
+        self.partition = RowPartitionCheck(place, self.leaves) if place.data_file.content is not _POSITIONS else None
         self.order_lacks: int | None = None
         """The source column of the file's sort order that an equality delete file does not have."""
 
@@ -178,8 +178,8 @@ class _Checks:
             return False
         return self.context.schema.find(field_id) is not None and all(one.required for one in (*column.parents, column))
 
-    def _order(self) -> Ascending | None:
-        """Return a checker for the sort order in the entry, as far as columns and transforms of the file allow."""
+    def _order(self) -> SortOrderCheck | None:
+        """Return the check of the sort order in the entry, up to the first field that the file does not determine."""
         order_id = self.place.data_file.effective_sort_order_id
         orders = {order.order_id: order for order in self.context.metadata.sort_orders}
         order = orders.get(order_id) if order_id is not None else None
@@ -195,7 +195,7 @@ class _Checks:
                     self.order_lacks = source
                 break
             keys.append(SortKey(field, self.leaves[source][1]))
-        return Ascending(tuple(keys)) if keys else None
+        return SortOrderCheck(tuple(keys)) if keys else None
 
     def add(self, batch: Batch) -> None:
         self.rows += batch.length
@@ -379,7 +379,7 @@ class _Checks:
 
 
 def _another_length(column: Any, length: int) -> int | None:
-    """Return the first length that differs from the given one; None if there is none."""
+    """Return the first length that differs from a given length; None if all are equal to it."""
     kernels: Any = pc
     found = kernels.unique(kernels.binary_length(column)).to_pylist()
     return next((one for one in found if one not in (None, length)), None)
@@ -389,12 +389,12 @@ _POSITIONS = FileContent.POSITION_DELETES
 
 
 class _PositionDeletes:
-    """Checks that a position delete file is sorted, and only about the file that it refers to."""
+    """Checks that a position delete file is sorted, and deletes only rows of the file that its entry names, if any."""
 
     def __init__(self, place: EntryPlace) -> None:
         self.place = place
         keys = (ascending(FILE_PATH, STRING), ascending(POS, LONG))
-        self.order = Ascending(keys)
+        self.order = SortOrderCheck(keys)
         self.other: str | None = None
         self.negative: int | None = None
 

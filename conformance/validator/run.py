@@ -17,12 +17,12 @@ from conformance.validator.one_cause import without_consequences, without_right_
 from conformance.validator.readability import required_features
 from conformance.validator.stall_timeout import run_with_stall_timeout
 from conformance.validator.table_root import (
-    Unreadable,
+    UnreadableTable,
     claimed_version,
     hint_findings,
     is_metadata,
-    location_elsewhere,
     location_findings,
+    recorded_location_if_copied,
 )
 from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally
@@ -40,17 +40,17 @@ REFUSED = "readers must refuse the metadata"
 
 
 @attrs.frozen
-class Snapshots:
+class SnapshotSelection:
     """A selection of snapshots to check."""
 
     kind: str
     """``current``, ``refs``, ``all``, ``one``, ``ref`` or ``since``."""
 
     snapshot_id: int | None = None
-    """For ``one``, the snapshot; for ``since``, the current one of an older version, whose successors are checked."""
+    """For ``one``, the snapshot; for ``since``, the snapshot after which the selection begins."""
 
     ref: str | None = None
-    """For ``ref``, the name of a branch or tag; for ``one``, the digits, which may be such a name."""
+    """For ``ref``, the name of a branch or tag; for ``one``, the digits of the id, which may also be such a name."""
 
     def chosen(self, metadata: TableMetadata) -> tuple[int, ...]:
         """Return the ids of the selected snapshots, newest first.
@@ -86,7 +86,7 @@ class Snapshots:
 
 
 def successors(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, ...]:
-    """Return the current snapshot and its ancestors after a given one; always at least the current one."""
+    """Return the current snapshot and its ancestors down to a given one, which is left out unless it is the current."""
     current = metadata.current_snapshot_id
     if current is None:
         return ()
@@ -95,7 +95,7 @@ def successors(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, .
     return tuple(found[: max(found.index(snapshot_id), 1)] if snapshot_id in found else found)
 
 
-CURRENT = Snapshots("current")
+CURRENT = SnapshotSelection("current")
 
 
 @attrs.frozen
@@ -111,10 +111,10 @@ class TableReport:
     """One for each cause, most severe first."""
 
     all_findings: tuple[Finding, ...]
-    """Those that only follow from another one as well: they count if the other one is not selected."""
+    """All findings, including those that only follow from others, which are reported if the others are not selected."""
 
     consequences: tuple[Finding, ...] = attrs.field(default=(), kw_only=True)
-    """Those that only follow from findings, once these are selected."""
+    """The findings that only follow from `findings`; known once a filter has been applied."""
 
     format_version: int | None = None
     snapshots: tuple[int, ...] = ()
@@ -126,7 +126,7 @@ class TableReport:
     """The features that readers need (`conformance.validator.readability`)."""
 
     writers: tuple[str, ...] = ()
-    """The implementations that probably wrote to it."""
+    """The implementations that probably wrote to the table."""
 
     all_snapshots: int = 0
     """The number of snapshots of the table."""
@@ -145,11 +145,11 @@ def validate(
     location: str,
     level: Level,
     engine: Backend,
-    snapshots: Snapshots = CURRENT,
+    snapshots: SnapshotSelection = CURRENT,
     file_seconds: float = FILE_SECONDS,
     key_service: encryption.KeyService | None = None,
 ) -> TableReport:
-    """Validate a table. After an interrupt or a failure of the engine, return the findings so far.
+    """Validate a table. After an interrupt or a failure of the engine, return what was found before.
 
     Args:
         location: a metadata file, or the directory of a table.
@@ -160,7 +160,7 @@ def validate(
         key_service: unwraps the keys of an encrypted table; without it, encrypted files are not read.
 
     Raises:
-        Unreadable: there is no table, or its metadata cannot be read or is not metadata.
+        UnreadableTable: there is no table, or its metadata file cannot be read or is not metadata.
         UsageError: the table does not have the snapshot, branch or tag; or the key service lacks a key.
     """
     root, data = read_root(location, file_seconds)
@@ -169,7 +169,7 @@ def validate(
         metadata = read_metadata(data, file=root)
     except SpecError as error:
         if not is_metadata(data, error):
-            raise Unreadable(str(error)) from None
+            raise UnreadableTable(str(error)) from None
         refused = REFUSED if level.includes(Level.MANIFESTS) else None
         return TableReport(
             location,
@@ -199,7 +199,7 @@ def validate(
         metadata,
         root,
         level,
-        compares=snapshots.kind == "since",
+        compares_versions=snapshots.kind == "since",
         decrypts=key_service is not None,
         file_seconds=file_seconds,
     )
@@ -228,7 +228,7 @@ def validate(
         len(metadata.snapshots),
         complete,
         reason,
-        location_elsewhere(metadata, root),
+        recorded_location_if_copied(metadata, root),
     )
 
 
@@ -236,7 +236,7 @@ def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, b
     """Return the location and the bytes of the metadata of a table.
 
     Raises:
-        Unreadable: there is no table, or its metadata cannot be read.
+        UnreadableTable: there is no table, or its metadata cannot be read.
     """
 
     def read() -> tuple[str, bytes]:
@@ -246,4 +246,4 @@ def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, b
     try:
         return run_with_stall_timeout(file_seconds, location, read)
     except NotExamined as error:
-        raise Unreadable(str(error)) from None
+        raise UnreadableTable(str(error)) from None

@@ -1,4 +1,4 @@
-"""Checking that rows are sorted: neighbours are compared, one batch at a time (Sorting)."""
+"""Checking that rows are sorted: each row is compared with the next, one batch at a time (Sorting)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from spec_ref.sorting.order import SortField
 
 @attrs.frozen
 class SortKey:
-    """One field of an order, over a column of a type."""
+    """One field of a sort order, and the type of its source column."""
 
     field: SortField
     type: Type
 
     @property
     def source(self) -> int:
-        """The id of the column."""
+        """The id of the source column."""
         return self.field.sources[0]
 
 
@@ -36,7 +36,7 @@ def ascending(source: int, type_: Type) -> SortKey:
     return SortKey(SortField(transform=Identity(), source_id=source), type_)
 
 
-class Ascending:
+class SortOrderCheck:
     """Checks that rows are in order, batch by batch."""
 
     def __init__(self, keys: tuple[SortKey, ...]) -> None:
@@ -46,7 +46,7 @@ class Ascending:
         """The number of the first row that should be before its predecessor."""
 
         self.values: tuple[Any, Any] = (None, None)
-        """The sort values of that row and of its predecessor, by the first key by which they are in the wrong order."""
+        """The sort values of that row and of its predecessor in the first field that puts them in the wrong order."""
 
         self._last: list[list[Any]] | None = None
 
@@ -92,7 +92,7 @@ def _value(key: SortKey, array: Any, row: int) -> Any:
 
 
 def _comparable(key: SortKey, column: Any) -> Any:
-    """Return values to compare: an Arrow array if Arrow compares them as the spec sorts, else a list of sort values."""
+    """Return values to compare: an Arrow array if Arrow orders them as the spec does, else a list of sort values."""
     transform = key.field.transform
     if isinstance(column, pa.Array) and isinstance(transform, Identity) and kind(key.type) not in _BY_VALUE:
         return column
@@ -106,7 +106,7 @@ _BY_VALUE = frozenset({"float", "double", "boolean", "uuid", "fixed"})
 
 
 def _compared(key: SortKey, array: Any) -> Any:
-    """Compare each row with the one before: 1 if they are in the wrong order, -1 if in the right order, 0 if equal."""
+    """Compare each row with the row before: 1 if they are in the wrong order, -1 if in the right order, 0 if equal."""
     if isinstance(array, list):
         pairs = (compare_values(key.field, one, two) for one, two in itertools.pairwise(array))
         return np.fromiter(pairs, np.int8, max(len(array) - 1, 0))

@@ -1,4 +1,4 @@
-"""The engine on Spark: tasks run on the executors, which shuffle facts by bucket and combine findings.
+"""The backend on Spark: tasks run on the executors, which shuffle facts by bucket and combine findings.
 
 The driver holds the metadata, the manifest lists and small sums of each manifest, never the list of files. If PySpark
 cannot be imported, the installed Spark engine is started in its environment (`conformance.validator.remote`).
@@ -20,10 +20,10 @@ from pyspark.sql import SparkSession
 
 from conformance.core.failures import NotExamined
 from conformance.table_io.spark_worker import prepare_worker
-from conformance.validator.backend import Check, CheckBucket, Progress, quiet
+from conformance.validator.backend import BucketCheck, Progress, TaskCheck, ignore_progress
 from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
-from conformance.validator.process_isolation import IsolatedRunner, Lost
+from conformance.validator.process_isolation import CrashFinding, IsolatedRunner
 from spec_ref.checks.findings import Finding, Tally
 
 T = TypeVar("T")
@@ -36,13 +36,13 @@ CONNECTIONS = 16
 MAX_PARTITIONS = 1000
 
 
-class Spark:
+class SparkBackend:
     """Runs checks on Spark."""
 
     connections = CONNECTIONS
     shares_files = False
 
-    def __init__(self, master: str | None = None, progress: Progress = quiet) -> None:
+    def __init__(self, master: str | None = None, progress: Progress = ignore_progress) -> None:
         """Use the existing session, or start one.
 
         Args:
@@ -76,21 +76,21 @@ class Spark:
         with self._asked():
             return list(rdd.mapPartitions(lambda part: _mapped(known.value, function, part)).collect())
 
-    def stage(
+    def run_stage(
         self,
         context: Context,
-        check: Check,
+        check: TaskCheck,
         tasks: Sequence[Any],
-        what: str,
+        title: str,
         *,
         facts: bool = False,
-        lost: Lost | None = None,
+        crash_finding: CrashFinding | None = None,
     ) -> list[Emitted]:
         if not tasks:
             return []
         known = self.context.broadcast(context)
         rdd = self.context.parallelize(tasks, self._partitions(len(tasks)))
-        emitted: RDD[Emitted] = rdd.mapPartitions(lambda part: _run(known.value, check, part, lost))
+        emitted: RDD[Emitted] = rdd.mapPartitions(lambda part: _run(known.value, check, part, crash_finding))
         if facts:
             emitted = emitted.persist(StorageLevel.MEMORY_AND_DISK)
             self._kept.append(emitted)
@@ -98,10 +98,10 @@ class Spark:
             self._buckets = max(self._buckets, context.buckets, context.id_buckets)
         with self._asked():
             found = emitted.filter(_is_small).collect()
-        self.progress(what, len(tasks), len(tasks))
+        self.progress(title, len(tasks), len(tasks))
         return _summed(found)
 
-    def check_groups(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
+    def check_groups(self, check: BucketCheck) -> list[tuple[Finding, ...]]:
         if not self._facts:
             return []
         facts = self.context.union(self._facts) if len(self._facts) > 1 else self._facts[0]
@@ -160,14 +160,16 @@ def _cause(text: str) -> str:
     return next((line for line in lines if "Exception" in line or "Error" in line), lines[0] if lines else "no reason")
 
 
-def _run(context: Context, check: Check, tasks: Iterable[Any], lost: Lost | None) -> Iterator[Emitted]:
+def _run(
+    context: Context, check: TaskCheck, tasks: Iterable[Any], crash_finding: CrashFinding | None
+) -> Iterator[Emitted]:
     """Check the tasks of a partition, and combine their findings."""
     prepare_worker()
     tally = Tally()
     results: Iterable[Iterable[Emitted]] = (
         (check(context, task) for task in tasks)
-        if lost is None
-        else IsolatedRunner(context, check, 1, lost).results(tasks)  # a crash of the worker would end the job
+        if crash_finding is None
+        else IsolatedRunner(context, check, 1, crash_finding).results(tasks)  # a crash of the worker would end the job
     )
     for result in results:
         for emitted in result:
@@ -196,7 +198,7 @@ def _remade(
     return function(bucket[1])
 
 
-def _check_buckets(check: CheckBucket, buckets: Iterable[tuple[int, Iterable[Facts]]]) -> Iterator[tuple[Finding, ...]]:
+def _check_buckets(check: BucketCheck, buckets: Iterable[tuple[int, Iterable[Facts]]]) -> Iterator[tuple[Finding, ...]]:
     prepare_worker()
     tally = Tally()
     for _, facts in buckets:

@@ -1,7 +1,7 @@
 """A time limit for files: a store or a mount that stops answering must not stop the checks of other files.
 
-Files are read in a second thread beside the one that waits for them. A thread that waits for the system cannot be
-stopped, so it is abandoned, and its file counts as unreadable.
+A second thread reads the file, and the calling thread waits for it. A thread that waits for the system cannot be
+stopped: after the time limit it is abandoned, and its file counts as unreadable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.signs = [0.0]
-        """When the last sign of life was."""
+        """The time of the last call of `report_alive`."""
 
         self._files: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
@@ -44,7 +44,7 @@ class _Reader:
         weakref.finalize(self, self._files.put, None)
 
     def end(self) -> None:
-        """Let the thread end, and wait for that. It must have no work."""
+        """End the thread, which must have no work, and wait until it has ended."""
         self._files.put(None)
         self.thread.join()
 
@@ -79,7 +79,7 @@ def _read(
 
 
 def run_with_stall_timeout(seconds: float, location: str, work: Callable[[], T]) -> T:
-    """Run a function that reads a file, and abandon it when it has not called `report_alive` for some seconds.
+    """Run a function that reads a file, and abandon it if it does not call `report_alive` for some seconds.
 
     Args:
         seconds: the time limit; infinity for none.
@@ -103,7 +103,7 @@ def run_with_stall_timeout(seconds: float, location: str, work: Callable[[], T])
 
 
 def end_idle_thread() -> None:
-    """End the thread that reads files for this one, if there is one. The next file gets a new one."""
+    """End the thread that reads files for the calling thread, if there is one; the next file gets a new thread."""
     reader: _Reader | None = getattr(_this_thread, "reader", None)
     if reader is not None:
         del _this_thread.reader
@@ -111,12 +111,12 @@ def end_idle_thread() -> None:
 
 
 def report_alive() -> None:
-    """Report progress: something was read from the file of this thread."""
+    """Report that something was read from the file of this thread."""
     signs = getattr(_this_thread, "signs", None)
     if signs is not None:
         signs[0] = time.monotonic()
 
 
 def has_abandoned_thread() -> bool:
-    """Return whether an abandoned thread still waits for a file, which may keep the process from ending."""
+    """Return whether an abandoned thread still waits for a file; it may keep the process from ending."""
     return any(thread.is_alive() for thread in _left_behind)

@@ -1,4 +1,4 @@
-"""The root of a table: finding its metadata file from a location, and the checks of the file as a whole.
+"""The root of a table: finding its metadata file from a location, and checking that file as a whole.
 
 A file that starts like a JSON object, plain or in gzip, is a metadata file: if the rest of it is truncated or damaged,
 that is a finding, as for every other file of a table. Anything else is not a table.
@@ -48,14 +48,14 @@ MAX_DIGITS = 18
 _NO_DOCUMENT = frozenset({"TMD029", "TMD030"})
 
 
-class Unreadable(NotExamined):
+class UnreadableTable(NotExamined):
     """The root of the table cannot be read, so that nothing is known about the table."""
 
 
 def is_metadata(data: bytes, error: SpecError) -> bool:
-    """Return whether a file that readers refuse is metadata, so that its errors are findings.
+    """Return whether a file that readers refuse is metadata: then its errors are findings.
 
-    An error with an expected value but without a place in the document means that the file is too large to be checked.
+    An error with an expected value but without a path means that the file is too large to be checked.
     """
     broken = error.violation
     if broken.requirement not in _NO_DOCUMENT or broken.path:
@@ -64,7 +64,7 @@ def is_metadata(data: bytes, error: SpecError) -> bool:
 
 
 def claimed_version(data: bytes) -> int | None:
-    """Return the format version in metadata that readers refuse; None if there is none that can be read.
+    """Return the format version in metadata that readers refuse; None if no version can be read.
 
     For truncated metadata, which is not JSON, the version is searched in the text.
     """
@@ -97,15 +97,15 @@ def normalize_location(location: str) -> StoreLocation | str:
         return location
 
 
-def location_elsewhere(metadata: TableMetadata, root: str) -> str | None:
-    """Return the table's location if its metadata file is not below it, as in a copy of a table; None if it is.
+def recorded_location_if_copied(metadata: TableMetadata, root: str) -> str | None:
+    """Return the location in a table's metadata if the metadata file is not below it, as in a copy; None if it is.
 
-    Files are read where the metadata says that they are, so that a copy is not checked. A table may also keep its
-    metadata in the folder that ``write.metadata.path`` names.
+    Files are read where the metadata says that they are, so that those of a copy are not checked. A table may also keep
+    its metadata in the folder that ``write.metadata.path`` names.
 
     Args:
         metadata: the metadata.
-        root: the location of the file with it.
+        root: the location of the metadata file.
     """
     file = _resolved(root)
     folders = (metadata.location, (metadata.properties or {}).get("write.metadata.path"))
@@ -114,7 +114,7 @@ def location_elsewhere(metadata: TableMetadata, root: str) -> str | None:
 
 
 def _resolved(location: str) -> str:
-    """Return one spelling of a location, without symbolic links if it is local."""
+    """Return the same spelling for all spellings of a location, without symbolic links if it is local."""
     try:
         found = split_location(location)
     except UnknownScheme:
@@ -150,7 +150,7 @@ def hint_findings(location: str, root: str, file_seconds: float = FILE_SECONDS) 
     """Check that the version hint beside the metadata of a directory names a metadata file that exists.
 
     The spec does not define the hint, but readers use it: Iceberg-Java and others refuse a table whose hint names a
-    missing file. A hint to an older file is fine, as they search upward from it. A hint that cannot be read is ignored.
+    missing file. A hint at an older file is fine, as readers search upward from it. An unreadable hint is ignored.
 
     Args:
         location: the location that the caller gave; for a metadata file, the hint does not matter.

@@ -20,8 +20,8 @@ from spec_ref.table_metadata.statistics import StatisticsFile
 class StatisticsTask:
     """One statistics file."""
 
-    place: int
-    """Its index in the metadata."""
+    index: int
+    """The index of the file in the metadata."""
 
     statistics: StatisticsFile
 
@@ -38,7 +38,7 @@ def check_statistics_task(context: Context, task: StatisticsTask) -> Iterator[Em
 
 
 def _findings(context: Context, task: StatisticsTask) -> Iterator[Finding]:
-    statistics, path = task.statistics, f"/statistics/{task.place}"
+    statistics, path = task.statistics, f"/statistics/{task.index}"
     metadata, location = context.metadata_location, task.statistics.statistics_path
     try:
         data = run_with_stall_timeout(context.file_seconds, location, lambda: read_bytes(location))

@@ -15,8 +15,8 @@ from spec_ref.core.records import evolve
 
 
 @attrs.frozen
-class Tolerated:
-    """A violation that is tolerated."""
+class Tolerance:
+    """A violation that is tolerated: a check, and patterns of the path and of the value that was found."""
 
     check: str
     path: re.Pattern[str]
@@ -36,12 +36,12 @@ class Tolerated:
 
 
 @functools.cache
-def tolerances() -> tuple[Tolerated, ...]:
-    """Return all tolerated violations."""
+def tolerances() -> tuple[Tolerance, ...]:
+    """Return all tolerances."""
     text = Path(__file__).with_name("tolerated.toml").read_text(encoding="utf-8")
     rows = rtoml.loads(text)["tolerated"]
     return tuple(
-        Tolerated(
+        Tolerance(
             row["check"],
             re.compile(row["path"]),
             re.compile(row["found"]),
@@ -52,13 +52,13 @@ def tolerances() -> tuple[Tolerated, ...]:
     )
 
 
-def find_tolerated(finding: Finding) -> Tolerated | None:
-    """Return the tolerated violation that a finding is; None if it is not tolerated."""
+def find_tolerated(finding: Finding) -> Tolerance | None:
+    """Return the tolerance that a finding matches; None if it is not tolerated."""
     return next((one for one in tolerances() if one.matches(finding)), None)
 
 
 def tolerate(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the findings, with severity ``tolerated`` and the evidence as advice for those that are tolerated."""
+    """Yield all findings; those that are tolerated have the severity ``tolerated``, and the evidence as advice."""
     for finding in findings:
         cause = find_tolerated(finding)
         if finding.severity in (Severity.ERROR, Severity.WARNING) and cause is not None:

@@ -7,7 +7,7 @@ from functools import partial
 
 from conformance.core.counts import plural
 from conformance.validator.check_results import ManifestSums, Miscount, Sums
-from conformance.validator.context import Context, Members
+from conformance.validator.context import Context, ManifestMembership
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Description
@@ -43,7 +43,7 @@ _DELETED = {
 
 
 def check_totals(
-    context: Context, members: Members, sums: Mapping[int, ManifestSums], miscounted: Iterable[Miscount] = ()
+    context: Context, members: ManifestMembership, sums: Mapping[int, ManifestSums], miscounted: Iterable[Miscount] = ()
 ) -> Iterator[Finding]:
     """Find differences between the summaries of the checked snapshots and their manifests.
 
@@ -51,8 +51,8 @@ def check_totals(
         context: the table.
         members: which manifests the snapshots have.
         sums: the counts of the manifests.
-        miscounted: entries with wrong counts of rows or bytes, as far as files were read. A summary with the right
-            count is accepted.
+        miscounted: entries with wrong counts of rows or bytes of their files, as far as files were read. A summary with
+            the right count is accepted.
     """
     corrections: dict[int, list[Miscount]] = {}
     for miscount in miscounted:
@@ -60,22 +60,22 @@ def check_totals(
     for place, snapshot in enumerate(context.metadata.snapshots):
         if snapshot.snapshot_id not in members.checked:
             continue
-        mine = [sums.get(number) for number in members.of_snapshot[snapshot.snapshot_id]]
-        known = [one for one in mine if one is not None and one.whole]
+        mine = [sums.get(number) for number in members.by_snapshot[snapshot.snapshot_id]]
+        known = [one for one in mine if one is not None and one.is_complete]
         if len(known) < len(mine):
-            continue  # a manifest could not be read, which was reported
+            continue  # another check reported that a manifest cannot be read
         path = f"/snapshots/{place}/summary"
         wrong = [one for sums_ in known for one in corrections.get(sums_.number, ())]
         yield from _compare(partial(_mismatches, context, snapshot, path, wrong), known)
         if snapshot.operation is SnapshotOperation.REPLACE:
-            parents = [sums.get(number) for number in members.of_snapshot.get(snapshot.parent_snapshot_id or 0, ())]
-            read = [one for one in parents if one is not None and one.whole]
+            parents = [sums.get(number) for number in members.by_snapshot.get(snapshot.parent_snapshot_id or 0, ())]
+            read = [one for one in parents if one is not None and one.is_complete]
             before = read if read and len(read) == len(parents) else None
             yield from _compare(partial(_replaced, context, snapshot, path), known, before)
 
 
 def _compare(compare: Callable[..., Iterator[Finding]], *groups: list[ManifestSums] | None) -> Iterator[Finding]:
-    """Yield the findings about manifests; what is right if contradicted entries are corrected follows from these."""
+    """Yield findings about manifests; a finding that contradicted entries explain follows from these."""
     found = compare(*groups)
     causes = frozenset[str]().union(*(manifest.causes for group in groups for manifest in group or ()))
     if causes:
@@ -91,8 +91,8 @@ def _replaced(
 ) -> Iterator[Finding]:
     """Check that a snapshot that only rewrites files has the rows of its parent (SNP014).
 
-    Its files may have fewer rows, by the rows that deletes removed. A limit for their number is known unless there are
-    equality deletes, and the exact number if all deletes are vectors.
+    Its files may have fewer rows, as deleted rows are not rewritten. The number of deleted rows is known if all deletes
+    are vectors, has a limit if some are position deletes, and is unknown if there are equality deletes.
     """
     before, after, added, deleted = Sums(), Sums(), Sums(), Sums()
     for manifest in parents or ():

@@ -16,30 +16,30 @@ from spec_ref.manifests.data_file import FileFormat
 
 
 def partition_values(columns: ManifestColumns, field_id: int) -> list[Any]:
-    """Return the values of a partition field; all None if the tuples lack it, which the check of the schema reports."""
+    """Return the values of a partition field; None for all if the tuples lack it, which the schema's check reports."""
     try:
         return columns.partition(field_id)
     except SpecError:
         return [None] * len(columns)
 
 
-def partition_text(values: Iterable[Any]) -> str:
-    """Write a partition tuple as text, which is the same for two tuples exactly if they are equal."""
+def encode_partition(values: Iterable[Any]) -> str:
+    """Encode a partition tuple as text; the texts of two tuples are equal exactly if the tuples are."""
     return f"[{', '.join(map(format_value, values))}]"
 
 
-def same_type(found: Type, wanted: Type, version: FormatVersion) -> bool:
-    """Return whether a column can be read as another type; fields of nested types are compared separately by id."""
-    if not is_primitive(found) or not is_primitive(wanted):
-        return kind(found) == kind(wanted)
-    if kind(wanted) in GEOSPATIAL and kind(found) == kind(wanted):
+def is_readable_as(found: Type, expected: Type, version: FormatVersion) -> bool:
+    """Return whether a column of one type can be read as another; fields of nested types are compared separately."""
+    if not is_primitive(found) or not is_primitive(expected):
+        return kind(found) == kind(expected)
+    if kind(expected) in GEOSPATIAL and kind(found) == kind(expected):
         return True  # ORC does not store the parameters
-    return found == wanted or is_promotable(found, wanted, version)
+    return found == expected or is_promotable(found, expected, version)
 
 
 @attrs.frozen
 class StorageMismatch:
-    """A way to store a column that readers take for a column of another type."""
+    """An encoding of a column which readers read as a different type."""
 
     wanted: Collection[str]
     """The kinds of types of the column in the table."""
@@ -52,8 +52,8 @@ class StorageMismatch:
 
     message: str
     expected: str
-    """How it must be stored; ``{}`` is replaced by the kind of the column in capitals, ``{type}`` by the kind, and
-    ``{utc}`` by whether its values have a time zone."""
+    """How the column must be stored; ``{}`` stands for the kind of the column in capitals, ``{type}`` for the kind, and
+    ``{utc}`` for whether its values have a time zone."""
 
 
 GEOSPATIAL = ("geometry", "geography")
@@ -119,11 +119,11 @@ STORAGE_MISMATCHES = (
         "a record of metadata and value without field ids",
     ),
 )
-"""Wrong encodings that are not simply another type, which is EVO001; the first matching row counts."""
+"""Wrong encodings other than a plainly different type, which is EVO001; the first matching row applies."""
 
 
 def storage_mismatches(found: Type, wanted: Type, file_format: FileFormat) -> tuple[Violation, ...] | None:
-    """Return the violations of a column that is stored like another type; None if it simply has another type."""
+    """Return the violations of a column that is stored like a different type; None if no row applies."""
     for row in STORAGE_MISMATCHES:
         fits = kind(wanted) in row.wanted and (row.found is None or not {kind(found), str(found)}.isdisjoint(row.found))
         if fits and file_format in row.codes:

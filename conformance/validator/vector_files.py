@@ -1,4 +1,4 @@
-"""Checking deletion vectors and the Puffin files that they are in (Deletion Vectors; Puffin)."""
+"""Checking deletion vectors and their Puffin files (Deletion Vectors; Puffin)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
-from conformance.table_io.encryption import UnsupportedEncryption, decrypt_checked, read_key_metadata
+from conformance.table_io.encryption import UnsupportedEncryption, decrypt_and_check_nonces, read_key_metadata
 from conformance.table_io.file_access import FileAccessError, read_bytes
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context
@@ -17,8 +17,8 @@ from conformance.validator.file_places import (
     EntryPlace,
     damaged_file_findings,
     encrypted_file_finding,
-    not_read,
-    wrong_size,
+    unread_file_finding,
+    wrong_size_finding,
 )
 from conformance.validator.finding import from_violations, with_severity
 from conformance.validator.read_ahead import ReadAhead
@@ -32,7 +32,7 @@ from spec_ref.statistics.puffin_checks import check_puffin, check_reference
 
 
 def vector_facts(context: Context, place: EntryPlace, file: PuffinFile, kind: str) -> Iterator[Facts]:
-    """Yield the positions of a vector; none if it cannot be read, which its own checks report."""
+    """Yield the positions of a vector as facts; none if it cannot be read, which `vector_findings` reports."""
     mine = _find_blob(file, place.data_file)
     if mine is None:
         return
@@ -45,17 +45,17 @@ def vector_facts(context: Context, place: EntryPlace, file: PuffinFile, kind: st
 
 
 PUFFIN_FILES = 4
-"""How many Puffin files are kept: the vectors of a file usually follow each other."""
+"""The maximum number of cached Puffin files; the vectors of one file are usually in consecutive entries."""
 
 
-Puffin: TypeAlias = tuple[bytes, tuple[Violation, ...], int]
+PuffinContent: TypeAlias = tuple[bytes, tuple[Violation, ...], int]
 """The content of a Puffin file, its problems, and the length of the file, which differs if it is encrypted."""
 
 
-_puffins: OrderedDict[tuple[str, bytes | None], Puffin] = OrderedDict()
+_puffins: OrderedDict[tuple[str, bytes | None], PuffinContent] = OrderedDict()
 
 
-def open_puffin(data_file: DataFile, read: Callable[[str], bytes] = read_bytes) -> Puffin:
+def open_puffin(data_file: DataFile, read: Callable[[str], bytes] = read_bytes) -> PuffinContent:
     """Read the Puffin file of a vector, decrypted if it is encrypted."""
     location, key = data_file.file_path, data_file.key_metadata
     found = _puffins.get((location, key))
@@ -63,7 +63,7 @@ def open_puffin(data_file: DataFile, read: Callable[[str], bytes] = read_bytes) 
         data = read(location)
         length = len(data)
         if key is not None:
-            data = decrypt_checked(data, read_key_metadata(key, location), location)
+            data = decrypt_and_check_nonces(data, read_key_metadata(key, location), location)
         found = data, tuple(check_puffin(data)), length
         _puffins[location, key] = found
         while len(_puffins) > PUFFIN_FILES:
@@ -94,10 +94,10 @@ def vector_findings(context: Context, place: EntryPlace, facts: list[Facts], ahe
         yield encrypted_file_finding(place, error.reason)
         return
     except FileAccessError as error:
-        yield not_read(place, error)
+        yield unread_file_finding(place, error)
         return
     if data_file.file_size_in_bytes != length:
-        yield wrong_size(place, length)
+        yield wrong_size_finding(place, length)
     file: PuffinFile | None = None
     try:
         file = read_puffin(data)
@@ -127,7 +127,7 @@ def _find_blob(file: PuffinFile, data_file: DataFile) -> int | None:
 
 
 def _concerns(problem: Violation, file: PuffinFile, mine: int | None) -> bool:
-    """Return whether a problem is reported with this entry: one of its blob or, with the first entry, of the file."""
+    """Return whether this entry reports a problem: that of its blob or, if it is the first entry, that of the file."""
     if problem.path.startswith("/blobs/"):
         return (
             mine is None

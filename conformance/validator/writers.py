@@ -1,4 +1,4 @@
-"""The writer of a file, by the marks that writers leave in manifests, manifest lists and Parquet footers.
+"""Recognising the writer of a file by the marks that writers leave in manifests, manifest lists and Parquet footers.
 
 ``fingerprints.toml`` in the folder of an engine has the marks of its files::
 
@@ -17,11 +17,11 @@
     created_by = "ClickHouse"          # the program in a Parquet footer
     writer = "ClickHouse"
 
-``tools/writer_report.py`` generates all but the first two, from the files in ``vectors/golden/writers/``. A file is
-recognised only if its marks are those of a known writer; as other versions may leave other marks, the result is only a
-suspicion.
+``tools/writer_report.py`` generates the sections ``manifest``, ``manifest-list`` and ``data-file`` from the files in
+``vectors/golden/writers/``. A file is recognised only if its marks are those of a known writer. The result is only
+probable, as the marks of other versions may differ.
 
->>> fingerprint(created_by="ClickHouse version 26.9.2 (build 1)")
+>>> identify_writers(created_by="ClickHouse version 26.9.2 (build 1)")
 ('ClickHouse',)
 """
 
@@ -50,7 +50,7 @@ MAP_COLUMN = 108
 
 
 def manifest_marks(header: Mapping[str, str]) -> dict[str, str]:
-    """Return the marks that distinguish writers of manifests and manifest lists, whatever the content of the table.
+    """Return the marks that distinguish writers of manifests and manifest lists and do not depend on the table.
 
     Args:
         header: the file's key-value metadata as text, with its Avro schema.
@@ -93,8 +93,8 @@ def _has_defaults(schema: Json) -> bool:
     return any("default" in field for field in (*_fields(schema), *inner) if isinstance(field.get("type"), list))
 
 
-def program(created_by: str) -> str:
-    """Return the program in a Parquet footer's ``created_by``, without its version and build."""
+def program_name(created_by: str) -> str:
+    """Return the name of the program in a Parquet footer's ``created_by``, without its version and build."""
     return created_by.partition(" version ")[0].partition(" (")[0].strip()
 
 
@@ -166,7 +166,7 @@ def known_marks() -> dict[str, list[dict[str, Json]]]:
     return found
 
 
-def fingerprint(*, header: Mapping[str, str] | None = None, created_by: str | None = None) -> tuple[str, ...]:
+def identify_writers(*, header: Mapping[str, str] | None = None, created_by: str | None = None) -> tuple[str, ...]:
     """Return the known writers that leave these marks.
 
     Args:
@@ -177,5 +177,5 @@ def fingerprint(*, header: Mapping[str, str] | None = None, created_by: str | No
         marks = manifest_marks(header)
         found = [one for kind in ("manifest", "manifest-list") for one in known_marks()[kind] if one["marks"] == marks]
     else:
-        found = [one for one in known_marks()["data-file"] if one["created_by"] == program(created_by or "")]
+        found = [one for one in known_marks()["data-file"] if one["created_by"] == program_name(created_by or "")]
     return tuple(dict.fromkeys(name for one in found for name in one["names"]))

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import jsonschema_rs
 from attrs import field, frozen
 
-from conformance.core.failures import UsageError, suggestion
+from conformance.core.failures import UsageError, suggest_names
 from conformance.core.json_text import parse_json, shorten
 from conformance.core.json_text import pointer_prefix as pointer_prefix
 from conformance.core.lazy_imports import lazy_imports
@@ -203,7 +203,7 @@ class Selection:
         known = sorted({vector.suite for vector in vectors})
         for suite in self.suites:
             if FORMER_SUITES.get(suite, (suite,))[0] not in known:
-                hint = suggestion(suite, known) or "."
+                hint = suggest_names(suite, known) or "."
                 raise UsageError(f"unknown suite {suite!r}{hint} The suites are {', '.join(known)}")
         if self.requirements or self.sections:
             rules = requirements.register().values()

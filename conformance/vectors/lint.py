@@ -18,7 +18,7 @@ from typing import Any
 import jsonschema_rs
 from attrs import field, frozen
 
-from conformance.core.json_places import JsonPath, offset
+from conformance.core.json_places import JsonPath, find_offset
 from conformance.core.json_text import parse_json, shorten
 from conformance.operations.registry import OPERATIONS, ROLES
 from conformance.vectors import SCHEMA, shipped
@@ -78,7 +78,7 @@ class VectorFile:
 
     def finding(self, path: JsonPath, message: str) -> LintFinding:
         """Return a finding at a place in the document."""
-        at = offset(self.text, path)
+        at = find_offset(self.text, path)
         line_start = self.text.rfind("\n", 0, at) + 1
         return LintFinding(str(self.path), self.text.count("\n", 0, at) + 1, at - line_start + 1, message)
 

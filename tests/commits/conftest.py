@@ -10,7 +10,7 @@ import pytest
 from fake_catalog import FakeCatalog, fake_catalog
 from postgres_server import postgres
 
-from conformance.table_io.stores import Store, open_store, turns
+from conformance.table_io.stores import Store, file_lock, open_store
 
 _NUMBERS = itertools.count()
 
@@ -30,9 +30,9 @@ def rest_catalog() -> Iterator[FakeCatalog]:
 
 
 @pytest.fixture(autouse=True)
-def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_lock_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not let two writers of one process wait for each other if one commits during the other's commit."""
-    monkeypatch.setattr(turns, "MAX_WAIT_S", 0.005)
+    monkeypatch.setattr(file_lock, "MAX_WAIT_S", 0.005)
 
 
 STORES = ("file-system", "sqlite", "postgresql", "rest")

@@ -15,7 +15,7 @@ from conformance.table_io.stores import commit, load, open_store
 from conformance.table_io.stores.rest import RestStore
 from conformance.table_io.stores.rest_catalog import TOKEN, CatalogError, CatalogUnreachable
 from conformance.table_io.stores.rest_updates import NoUpdate, updates
-from conformance.validator.catalogs import from_catalog
+from conformance.validator.catalogs import resolve_location
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
 from spec_ref.commits.changes import (
     ChangeSchema,
@@ -295,4 +295,4 @@ def test_metadata_that_pyiceberg_refuses_is_located_all_the_same(
     fake.tables["namespaces/db/tables/t"][-1][1]["schemas"] = "damaged"
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "rest")
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", fake.url)
-    assert from_catalog("catalog:lake.db.t") == fake.tables["namespaces/db/tables/t"][-1][0]
+    assert resolve_location("catalog:lake.db.t") == fake.tables["namespaces/db/tables/t"][-1][0]

@@ -90,6 +90,7 @@ def test_nothing_of_ours_is_imported_by_an_old_name() -> None:
         ("adapter_sdk.sql_predicates", "sql_of", "predicate_sql"),
         ("adapter_sdk.table_requests", "only", "check_snapshot_selection"),
         ("adapter_sdk.table_requests", "without_metadata_columns", "check_metadata_columns"),
+        ("table_io.writing", "files_of_write", "list_write_files"),
     ],
 )
 def test_a_renamed_member_is_the_same_by_its_old_name(module: str, old: str, new: str) -> None:

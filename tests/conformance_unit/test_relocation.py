@@ -19,8 +19,8 @@ from conformance.core.failures import UsageError
 from conformance.operations.protocol import Crashed, Ok, Refused, Unsupported
 from conformance.table_io.file_access import split_location
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from conformance.vectors import load, shipped
 from conformance.vectors.extraction import extract
 from conformance.vectors.golden_tables import (
@@ -116,7 +116,7 @@ def test_a_moved_table_is_as_valid_as_before(name: str, tmp_path: Path) -> None:
     place = tmp_path / "own" / "tables"
     materialize([name], place=place)
     materialize([name])
-    reports = [validate(f"{at}/{name}", Level.ROWS, Local(), Snapshots("all")) for at in (PLACE, place)]
+    reports = [validate(f"{at}/{name}", Level.ROWS, LocalBackend(), SnapshotSelection("all")) for at in (PLACE, place)]
     before, after = ({(one.check, one.requirement) for one in report.findings} for report in reports)
     assert after == before
 

@@ -21,7 +21,7 @@ from conformance import vectors
 from conformance.adapter_sdk.serve import Invalid, Unsupported
 from conformance.core.failures import ExitStatus, HarnessFault, NotExamined, UsageError
 from conformance.operations.protocol import Answer, Ok, StartAnswer
-from conformance.reports import json_report, junit, outputs, terminal
+from conformance.reports import json_report, junit, parse_outputs, terminal
 from conformance.runner import expectations, results
 from conformance.runner.adapter_interface import InProcess, Request
 from conformance.runner.execution import RunPlan, Target, check_each_has_one_outcome, execute
@@ -350,7 +350,7 @@ def _same(args: dict[str, Any]) -> object:
 @pytest.mark.parametrize("asked", [["pdf"], ["json:"], ["json", "junit"], ["json", "terminal"]])
 def test_reports_that_cannot_be_made_are_reported(asked: list[str]) -> None:
     with pytest.raises(UsageError):
-        outputs(asked)
+        parse_outputs(asked)
 
 
 # Expectations

@@ -47,11 +47,11 @@ def test_markdown_reports_how_many_failures_it_leaves_out() -> None:
     [("a", "`a`"), ("a`b", "``a`b``"), ("``", "``` `` ```"), ("a\nb", "`a b`")],
 )
 def test_code_ends_where_it_should(text: str, fenced: str) -> None:
-    assert markdown.code(text) == fenced
+    assert markdown.code_span(text) == fenced
 
 
 def test_a_row_is_not_ended_by_what_a_cell_says() -> None:
-    assert markdown.row(["a|b", "c\nd"]) == "| a\\|b | c d |"
+    assert markdown.table_row(["a|b", "c\nd"]) == "| a\\|b | c d |"
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from conformance.core.failures import NotExamined
 from conformance.core.time_budget import TimeBudget
 from conformance.engine_setup import EngineError
 from conformance.races.stress.run import Settings, StressStopped, stress
-from conformance.table_io.catalogs.servers import KINDS, RunningServer
+from conformance.table_io.catalogs.servers import KINDS, ManagedServer
 from conformance.table_io.file_access import split_location
 from conformance.validator.context import Level
-from conformance.validator.remote import Remote
-from conformance.validator.run import Snapshots
+from conformance.validator.remote import RemoteSpark
+from conformance.validator.run import SnapshotSelection
 from tools.posix import require_posix
 
 
@@ -57,11 +57,11 @@ def test_a_location_of_a_file_has_a_slash_before_the_drive_and_no_escapes() -> N
 
 def test_what_needs_posix_says_so(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="not on Windows"):
-        RunningServer(KINDS["postgresql"], tmp_path / "server")
+        ManagedServer(KINDS["postgresql"], tmp_path / "server")
     with pytest.raises(StressStopped, match="not on Windows"):
         stress(Settings(), tmp_path)
-    with Remote(Level.METADATA) as spark, pytest.raises(NotExamined, match="not on Windows"):
-        spark.check("/nowhere", Snapshots("current"))
+    with RemoteSpark(Level.METADATA) as spark, pytest.raises(NotExamined, match="not on Windows"):
+        spark.check("/nowhere", SnapshotSelection("current"))
     assert list(tmp_path.iterdir()) == []
 
 

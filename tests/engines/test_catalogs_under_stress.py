@@ -22,11 +22,11 @@ from conformance.races.stress.known import load_known
 from conformance.races.stress.run import PYICEBERG, REFERENCE, Settings, StressStopped, _target, stress
 from conformance.races.stress.writer_processes import _answer
 from conformance.table_io.catalogs import servers
-from conformance.table_io.catalogs.servers import KINDS, RunningServer, server_status
+from conformance.table_io.catalogs.servers import KINDS, ManagedServer, server_status
 from conformance.table_io.stores import Store, commit, load, open_store
 from conformance.table_io.stores.rest import RestStore
-from conformance.validator.catalogs import from_catalog
-from conformance.validator.table_root import Unreadable
+from conformance.validator.catalogs import resolve_location
+from conformance.validator.table_root import UnreadableTable
 from spec_ref.commits import CommitStateUnknown
 from spec_ref.commits.changes import CreateTable, SetProperties, append, fast_append
 
@@ -58,10 +58,10 @@ def test_pyiceberg_loses_nothing_on_postgresql_that_is_killed(tmp_path: Path) ->
 def test_a_port_without_sessions_is_no_postgresql_that_answers(tmp_path: Path) -> None:
     """A server that recovers from a kill accepts connections, and refuses each session."""
     with socket.create_server((servers.LOOPBACK, 0)) as listening:
-        address = servers.Address(place=tmp_path, port=listening.getsockname()[1])
+        address = servers.Address(folder=tmp_path, port=listening.getsockname()[1])
         listening.listen()
-        assert KINDS["sqlite"].answers(address)
-        assert not KINDS["postgresql"].answers(address)
+        assert KINDS["sqlite"].is_ready(address)
+        assert not KINDS["postgresql"].is_ready(address)
 
 
 @pytest.mark.parametrize("client", [REFERENCE, PYICEBERG])
@@ -143,10 +143,10 @@ def test_nessie_puts_commits_to_other_branches_on_main(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_our_client_and_icebergs_rest_catalog_agree(version: int, tmp_path: Path) -> None:
     needed("iceberg-rest")
-    running = RunningServer(KINDS["iceberg-rest"], tmp_path / "server")
+    running = ManagedServer(KINDS["iceberg-rest"], tmp_path / "server")
     try:
-        assert KINDS["iceberg-rest"].store is not None
-        store = open_store(KINDS["iceberg-rest"].store(running.address).format(table="t"))
+        assert KINDS["iceberg-rest"].store_url is not None
+        store = open_store(KINDS["iceberg-rest"].store_url(running.address).format(table="t"))
         location = f"{running.address.warehouse}/t"
         commit(CreateTable(empty_table(version, location)), store)
         commit(append([data_file("a", location=location)]), store)
@@ -177,8 +177,8 @@ def test_a_catalog_that_is_not_configured_is_named_with_where_that_was_looked_fo
     wanted = f"catalog nowhere is not configured: .*{file}.*{variables}"
     with pytest.raises(StressStopped, match=wanted):
         stress(Settings(catalog="catalog:nowhere"), directory)
-    with pytest.raises(Unreadable, match=wanted):
-        from_catalog("catalog:nowhere.db.t")
+    with pytest.raises(UnreadableTable, match=wanted):
+        resolve_location("catalog:nowhere.db.t")
 
 
 def test_a_catalog_of_pyicebergs_configuration_loses_nothing_and_the_table_is_dropped(
@@ -211,8 +211,10 @@ def test_a_catalog_that_nobody_answers_for_is_named(tmp_path: Path, monkeypatch:
         port = free.getsockname()[1]
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "rest")
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", f"http://127.0.0.1:{port}")
-    with pytest.raises(Unreadable, match=r"catalog lake: the catalog cannot be reached: .*LAKE__TYPE, PYICEBERG.*URI"):
-        from_catalog("catalog:lake.db.t")
+    with pytest.raises(
+        UnreadableTable, match=r"catalog lake: the catalog cannot be reached: .*LAKE__TYPE, PYICEBERG.*URI"
+    ):
+        resolve_location("catalog:lake.db.t")
 
 
 def test_pyiceberg_overwrites_on_hive_what_others_committed_after_its_lock_timed_out(
@@ -221,11 +223,11 @@ def test_pyiceberg_overwrites_on_hive_what_others_committed_after_its_lock_timed
     """What is known as pyiceberg-hive-late-writer: where this fails, PyIceberg or the metastore does better now."""
     needed("hive-metastore")
     monkeypatch.setattr(servers, "HIVE_LOCK_S", 5)
-    running = RunningServer(KINDS["hive-metastore"], tmp_path / "server")
+    running = ManagedServer(KINDS["hive-metastore"], tmp_path / "server")
     try:
         launched = launch(PYICEBERG)
         script = str(Path(__file__).with_name("pyiceberg_late_writer.py"))
-        properties = json.dumps(KINDS["hive-metastore"].properties(running.address))
+        properties = json.dumps(KINDS["hive-metastore"].pyiceberg_properties(running.address))
         done = subprocess.run(
             [launched.command[0], script, properties, "15"],
             env=launched.env,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli.matrix import members
+from conformance.cli.matrix import default_engines
 from conformance.core.failures import UsageError
 from conformance.engine_setup.built import TOOLCHAINS
 from conformance.engine_setup.catalog import catalog, find_engine
@@ -99,8 +99,8 @@ def test_every_list_has_it(toy: Path, echo: Path, run: Run) -> None:
     assert row["fine"]
     installed = run("engines", "install", "toy")
     assert (installed.returncode, installed.stdout) == (0, f"toy: ready, in {toy}\n")
-    assert members("producer")[:1] == ("reference",)
-    assert [name for name in members("consumer") if name in ("toy", "echo")] == ["echo", "toy"]
+    assert default_engines("producer")[:1] == ("reference",)
+    assert [name for name in default_engines("consumer") if name in ("toy", "echo")] == ["echo", "toy"]
 
 
 def test_it_runs_and_its_known_deviations_are_in_its_folder(toy: Path, run: Run, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import fastavro
 import pytest
 
 from conformance.engine_setup.catalog import catalog
-from conformance.validator.writers import fingerprint, known_marks, manifest_marks, program
+from conformance.validator.writers import identify_writers, known_marks, manifest_marks, program_name
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import read_manifest
 from spec_ref.single_value.binary import from_binary
@@ -176,7 +176,7 @@ def test_a_writer_is_recognised_by_each_of_its_manifests(writer: str, table: Tab
     name = NAMES[writer.rpartition("-")[0]]
     headers = [header(table.file(path)) for path in table.manifests()] + [header(data) for data in table.lists()]
     for one in headers:
-        assert fingerprint(header=one) == (COMMITTED_BY.get(name, name),)
+        assert identify_writers(header=one) == (COMMITTED_BY.get(name, name),)
 
 
 @pytest.mark.parametrize(
@@ -201,15 +201,15 @@ def test_a_writer_is_recognised_by_each_of_its_manifests(writer: str, table: Tab
     ids=str,
 )
 def test_writers_are_suspected_by_what_is_certain_and_nothing_else(marks: dict[str, Any], name: str | None) -> None:
-    assert fingerprint(**marks) == (() if name is None else (name,))
+    assert identify_writers(**marks) == (() if name is None else (name,))
 
 
 def test_marks_that_differ_in_one_key_are_of_nobody() -> None:
     folder = Path(__file__).parents[2] / "vectors/golden/writers/chdb-4.4.0/v2"
     found = header(next(path for path in folder.glob("*.avro") if path.name.startswith("snap-")).read_bytes())
-    assert fingerprint(header=found) == ("ClickHouse",)
-    assert fingerprint(header={**found, "another": "key"}) == ()
-    assert fingerprint(header={**found, "avro.codec": "deflate"}) == ()
+    assert identify_writers(header=found) == ("ClickHouse",)
+    assert identify_writers(header={**found, "another": "key"}) == ()
+    assert identify_writers(header={**found, "avro.codec": "deflate"}) == ()
 
 
 def test_marks_report_the_records_of_a_schema_by_where_they_are() -> None:
@@ -263,5 +263,5 @@ def test_known_marks_are_each_reported_once() -> None:
     for kind in ("manifest", "manifest-list"):
         marks = [json.dumps(one["marks"], sort_keys=True) for one in known_marks()[kind]]
         assert len(marks) == len(set(marks)) > 0
-    assert program("parquet-mr version 1.16.0 (build 402c38)") == "parquet-mr"
-    assert program("Polars (python) version 2.1.0 (build 7f)") == "Polars"
+    assert program_name("parquet-mr version 1.16.0 (build 402c38)") == "parquet-mr"
+    assert program_name("Polars (python) version 2.1.0 (build 7f)") == "Polars"

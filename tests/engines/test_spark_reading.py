@@ -12,7 +12,7 @@ import pytest
 from conformance.engine_setup import launch
 from conformance.operations.reading.comparators import compare_rows
 from conformance.table_io.encryption import KEY_ID, load_key_file
-from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.local import plan_read, read_table
 from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.tables import load_table
 from conformance.table_io.writing import append, create_table
@@ -124,7 +124,7 @@ def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 def test_every_data_file_is_a_partition(results: dict[str, Any]) -> None:
     for name in TABLES:
-        _, tasks = plan_reading(load_table(f"{PLACE}/{name}"))
+        _, tasks = plan_read(load_table(f"{PLACE}/{name}"))
         assert results["partitions"][name] == len(list(tasks)), name
 
 
@@ -134,7 +134,7 @@ def test_many_tasks_are_sent_in_parts(results: dict[str, Any]) -> None:
     found, partitions = results["divided"]
     assert compare_rows({"types": types}, {"rows": rows}, {"rows": found}) == ()
     assert partitions == 2
-    _, tasks = plan_reading(load_table(f"{PLACE}/{name}"))
+    _, tasks = plan_read(load_table(f"{PLACE}/{name}"))
     assert results["divided_parts"] >= len(list(tasks)) > 1
 
 

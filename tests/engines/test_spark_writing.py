@@ -17,7 +17,7 @@ from conformance.table_io.local import read_table
 from conformance.table_io.tables import load_table
 from conformance.table_io.writing import Mode, WhenMatched
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_types.types import (
@@ -233,7 +233,7 @@ def test_batches_end_by_rows_unless_the_session_bounds_their_bytes(written: Writ
 
 @every_table
 def test_tables_are_valid(written: Written, engine: str, version: FormatVersion, mode: Mode) -> None:
-    report = validate(table_path(written[engine][0], version, mode), Level.ROWS, Local())
+    report = validate(table_path(written[engine][0], version, mode), Level.ROWS, LocalBackend())
     assert [one for one in report.findings if one.severity.value == "error"] == []
 
 

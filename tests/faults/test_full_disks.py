@@ -19,7 +19,7 @@ from conformance.table_io.local import read_table
 from conformance.table_io.tables import load_table
 from conformance.table_io.writing import create_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from spec_ref.checks.findings import Severity
 
@@ -91,7 +91,7 @@ def test_a_write_that_finds_no_space_leaves_the_table_and_nothing_beside(kind: s
     assert sorted(path.relative_to(after) for path in after.rglob("*")) == before
     after.rename(place) if not place.exists() else None
     assert read_table(load_table(str(place / "t"))).read_all().num_rows == 0
-    report = validate(str(place / "t"), Level.ROWS, Local())
+    report = validate(str(place / "t"), Level.ROWS, LocalBackend())
     assert [one for one in report.findings if one.severity is Severity.ERROR] == []
 
 
@@ -99,8 +99,8 @@ SPILL = """
 import sys
 from conformance.validator import local
 from conformance.cli import main
-held = local.Local.__init__
-local.Local.__init__ = lambda self, *given, **named: held(self, *given, **{**named, "held_bytes": 1})
+held = local.LocalBackend.__init__
+local.LocalBackend.__init__ = lambda self, *given, **named: held(self, *given, **{**named, "held_bytes": 1})
 sys.exit(main(sys.argv[1:]))
 """
 

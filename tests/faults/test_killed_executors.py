@@ -21,7 +21,7 @@ from reword import without_messages
 
 from conformance.reports.validation import finding_json
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 
 pytestmark = pytest.mark.engine
@@ -40,9 +40,9 @@ from conformance.table_io.spark import read_dataframe
 from conformance.validator.context import Level
 from conformance.reports.validation import finding_json
 from conformance.validator.run import validate
-from conformance.validator.spark import Spark
+from conformance.validator.spark import SparkBackend
 master, location = sys.argv[1:]
-engine = Spark(master)
+engine = SparkBackend(master)
 def found():
     report = validate(location, Level.ROWS, engine)
     return [report.complete, report.reason, [finding_json(one) for one in report.findings]]
@@ -127,7 +127,7 @@ def test_work_whose_executors_are_killed_again_and_again_ends_and_says_so(answer
 
 
 def test_tasks_of_a_killed_executor_are_done_again(location: str, answered: tuple[list[Any], int]) -> None:
-    here = [finding_json(one) for one in validate(location, Level.ROWS, Local()).findings]
+    here = [finding_json(one) for one in validate(location, Level.ROWS, LocalBackend()).findings]
     (_, found, rows), _ = answered
     assert without_messages(found) == [True, None, without_messages(json.loads(json.dumps(here)))]
     assert rows == sorted([number for number in range(500) if number not in (1, 2)] * FILES)

@@ -17,8 +17,8 @@ from conformance.table_io.file_access import FileAccessError
 from conformance.table_io.local import read_table
 from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Unreadable, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import UnreadableTable, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 
@@ -108,10 +108,10 @@ def test_reading_raises_and_validating_finds(
         assert "bytes, and got" in str(raised.value)
     assert files.short
     if kind == "metadata":
-        with pytest.raises(Unreadable):
-            validate(location, Level.ROWS, Local())
+        with pytest.raises(UnreadableTable):
+            validate(location, Level.ROWS, LocalBackend())
         return
-    report = validate(location, Level.ROWS, Local())
+    report = validate(location, Level.ROWS, LocalBackend())
     errors = [str(one) for one in report.findings if one.severity is Severity.ERROR]
     assert [one for one in errors if re.search(KINDS[kind].rstrip("$"), one)]
 
@@ -128,5 +128,5 @@ def test_the_table_is_right_where_nothing_is_short(tmp_path: Path, monkeypatch: 
     location = made(str(tmp_path / "t"))
     shortened(monkeypatch, r"nothing", 1)
     assert read_table(load_table(location)).read_all().num_rows == LEFT
-    report = validate(location, Level.ROWS, Local())
+    report = validate(location, Level.ROWS, LocalBackend())
     assert [one for one in report.findings if one.severity is Severity.ERROR] == []

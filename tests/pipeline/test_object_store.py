@@ -23,8 +23,8 @@ from conformance.table_io.file_access import (
 from conformance.table_io.local import read_table
 from conformance.table_io.tables import NoTable, load_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import LONG, STRING, NestedField
@@ -90,7 +90,7 @@ def test_table_on_s3_is_validated_as_the_same_table_here(tmp_path: object) -> No
     found = {}
     for location in (f"s3://{BUCKET}/db/checked", f"file://{tmp_path}/checked"):
         kit = made(location)
-        report = validate(kit.location, Level.ROWS, Local(), Snapshots("all"))
+        report = validate(kit.location, Level.ROWS, LocalBackend(), SnapshotSelection("all"))
         assert report.entries == 6
         found[location] = [(one.requirement, one.severity, one.path, one.count) for one in report.findings]
     here, there = found.values()
@@ -106,7 +106,7 @@ def test_file_that_is_gone_from_s3_is_a_finding() -> None:
     listed = client.list_objects_v2(Bucket=BUCKET, Prefix="db/lossy/data/")["Contents"]
     gone = next(one["Key"] for one in listed if one["Key"].endswith(".parquet"))
     client.delete_object(Bucket=BUCKET, Key=gone)
-    report = validate(kit.location, Level.FILES, Local(), Snapshots("current"))
+    report = validate(kit.location, Level.FILES, LocalBackend(), SnapshotSelection("current"))
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
     assert len(errors) == 1
     assert f"s3://{BUCKET}/{gone}" in str(errors[0])

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from conformance.table_io import local
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.file_access import FileAccessError, FileMissing
-from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.local import plan_read, read_table
 from conformance.table_io.read_tasks import read_task
 from conformance.table_io.tables import Table
 from spec_ref.core.errors import SpecError
@@ -693,7 +693,7 @@ def test_vector_of_another_file_is_never_applied(tmp_path: Path) -> None:
     data = kit.file(ROWS)
     kit.commit(data)
     kit.commit(kit.deletion_vector(data, [1]))
-    reading, tasks = plan_reading(kit.table())
+    reading, tasks = plan_read(kit.table())
     (task,) = tasks
     wrong = attrs.evolve(task.deletes[0].data_file, referenced_data_file="file:/other")
     broken = attrs.evolve(task, deletes=(attrs.evolve(task.deletes[0], data_file=wrong),))
@@ -750,7 +750,7 @@ def test_tasks_and_readings_are_small_values_that_can_be_sent(kit: TableKit) -> 
     data = kit.file(ROWS)
     kit.commit(data)
     kit.commit(kit.position_deletes([(data.file_path, 1)]), kit.equality_deletes([{1: 2}], [1], fields=(ID,)))
-    reading, tasks = plan_reading(kit.table(), filter=where("id", Operation.LT, 8))
+    reading, tasks = plan_read(kit.table(), filter=where("id", Operation.LT, 8))
     sent = pickle.dumps((reading, list(tasks)))
     assert len(sent) < 6000
     reading, tasks = pickle.loads(sent)

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.table_io import s3_requests
 from conformance.table_io.file_access import FileAccessError, read_bytes, s3_object, write_bytes
-from conformance.table_io.s3_requests import RETRIES, ObjectPart
+from conformance.table_io.s3_requests import MAX_RETRIES, ObjectPart
 from conformance.table_io.stores import object_store
 from conformance.table_io.stores.object_store import sign_request
 from tools.faulty_store import Fault, Store, StoreRequest, running_faulty_store
@@ -47,16 +47,16 @@ def times(count: int, fault: Fault) -> Callable[[StoreRequest], Fault | None]:
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_request_that_is_refused_for_the_moment_is_repeated(status: int, store: Store) -> None:
-    store.faults = times(RETRIES, Fault(status=status))
+    store.faults = times(MAX_RETRIES, Fault(status=status))
     assert read_bytes(LOCATION) == CONTENT
-    assert len(store.requests) == RETRIES + 1
+    assert len(store.requests) == MAX_RETRIES + 1
 
 
 def test_a_store_that_always_refuses_is_given_up(store: Store) -> None:
     store.faults = lambda _: Fault(status=503)
     with pytest.raises(FileAccessError, match="503"):
         read_bytes(LOCATION)
-    assert len(store.requests) == RETRIES + 1
+    assert len(store.requests) == MAX_RETRIES + 1
 
 
 def test_a_connection_that_breaks_is_replaced(store: Store) -> None:

@@ -28,8 +28,8 @@ from conformance.table_io.writing import (
     update,
 )
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.commits.changes import Expire
 from spec_ref.core.versions import V2, V3
@@ -60,7 +60,7 @@ def found_rows(table: WritableTable) -> dict[int, str]:
 
 
 def errors(table: WritableTable) -> set[str]:
-    report = validate(table.base.location, Level.ROWS, Local(), Snapshots("all"), key_service=KEYS)
+    report = validate(table.base.location, Level.ROWS, LocalBackend(), SnapshotSelection("all"), key_service=KEYS)
     assert report.entries
     return {one.check for one in report.findings if one.severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)}
 
@@ -106,7 +106,7 @@ def test_every_file_has_a_key_and_lists_share_the_key_that_encrypts_theirs(tmp_p
     assert sorted(key.encrypted_by_id == "master" for key in keys.values()) == [False] * 3 + [True]
     assert len({one.key_id for one in metadata.snapshots}) == 3
     assert {keys[one.key_id or ""].encrypted_by_id for one in metadata.snapshots} <= keys.keys()
-    tasks = list(records.Source(table, "main").tasks())
+    tasks = list(records.TargetRecords(table, "main").tasks())
     read = [read_key_metadata(task.data_file.key_metadata or b"", "") for task in tasks]
     assert len({one.key for one in read}) == len({one.aad_prefix for one in read}) == 3
     assert {len(one.key) for one in read} == {32}

@@ -16,13 +16,13 @@ from conformance.properties.script_maker import Size
 from conformance.properties.scripts import make_script
 from conformance.validator import files
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, TableReport, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, TableReport, validate
 
-ALL = Snapshots("all")
+ALL = SnapshotSelection("all")
 
 
-def _report(location: str, engine: Local) -> TableReport:
+def _report(location: str, engine: LocalBackend) -> TableReport:
     return validate(location, Level.ROWS, engine, ALL, math.inf)
 
 
@@ -34,7 +34,7 @@ def test_it_reports_what_a_full_check_reports(seed: int, tmp_path: Path) -> None
             location = subject.do(operation)
         except Refusal:
             continue
-        assert _report(location, engine) == _report(location, Local())
+        assert _report(location, engine) == _report(location, LocalBackend())
 
 
 ROWS = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
@@ -63,7 +63,7 @@ def test_files_are_read_again_where_more_is_asked_of_them(tmp_path: Path) -> Non
     table = pq.read_table(deletes)
     wrong = table.set_column(1, table.schema.field(1), pa.array([7], pa.int64()))
     pq.write_table(wrong, deletes)
-    assert _report(after, engine) == _report(after, Local())
+    assert _report(after, engine) == _report(after, LocalBackend())
 
 
 def test_each_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,4 +88,4 @@ def test_faults_of_files_that_were_read_before_are_reported_again(tmp_path: Path
         file.write_bytes(file.read_bytes()[:-1])
     engine = IncrementalLocal()
     assert _report(before, engine).findings
-    assert _report(after, engine) == _report(after, Local())
+    assert _report(after, engine) == _report(after, LocalBackend())

@@ -30,8 +30,8 @@ from conformance.scripts.model import ModelTable
 from conformance.scripts.model_rows import reading
 from conformance.table_io.writing import open_stored
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.commits.changes import Validation
 from spec_ref.core.json_types import Json
 
@@ -118,7 +118,9 @@ def _check_rows(table: ModelTable, location: str, folder: Path) -> None:
         found = list(reading_differences("", wanted, written.read(ref=name), None))
         if found:
             raise Broken("rows", f"{name}: {found}", differences=found)
-    check_no_findings("as after the other order", validate(location, Level.ROWS, Local(), Snapshots("all")).findings)
+    check_no_findings(
+        "as after the other order", validate(location, Level.ROWS, LocalBackend(), SnapshotSelection("all")).findings
+    )
 
 
 @settings(max_examples=25)

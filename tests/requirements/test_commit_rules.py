@@ -19,8 +19,8 @@ from conformance.table_io.stores.file_system import FileSystemStore
 from conformance.table_io.stores.local_files import local_path
 from conformance.table_io.stores.runner import Runner
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.commits.changes import (
@@ -337,7 +337,7 @@ def test_a_number_that_changes_is_reported(number: int, codes: set[str], table: 
     _rewrite(path, rows[path])
     rows[list_path][0]["manifest_length"] = path.stat().st_size
     _rewrite(list_path, rows[list_path])
-    found = validate(table.location, Level.MANIFESTS, Local(), Snapshots("all")).findings
+    found = validate(table.location, Level.MANIFESTS, LocalBackend(), SnapshotSelection("all")).findings
     assert {one.requirement for one in found if one.severity is Severity.ERROR} == codes
 
 

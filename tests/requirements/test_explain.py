@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance import vectors
-from conformance.cli.explain import deviations, explain, how_to_fix
+from conformance.cli.explain import explain, find_deviations, how_to_fix
 from conformance.core.spec_links import section_link
 from conformance.rules import find_checks, registry
 from conformance.runner import expectations
@@ -83,7 +83,7 @@ def test_every_deviation_is_reported_of(loaded: Any) -> None:
     every = expectations.load_deviations(expectations.SHIPPED, set(proofs)).deviations
     assert all(one.requirements for one in every)
     code = every[0].requirements[0]
-    shown = dict(deviations(register()[code], [vector for vector in loaded if code in vector.requirements]))
+    shown = dict(find_deviations(register()[code], [vector for vector in loaded if code in vector.requirements]))
     assert shown[every[0]] == [id_ for id_ in every[0].vectors if code in proofs[id_]]
 
 

@@ -16,7 +16,7 @@ from conformance.table_io.local import read_table
 from conformance.table_io.stores.file_system import FileSystemStore
 from conformance.table_io.writing import Mode, delete, open_stored
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from spec_ref.avro_mapping.schema import schema_json, type_from_avro
 from spec_ref.checks.findings import Severity
@@ -232,7 +232,7 @@ def test_rows_may_share_their_identifier(tmp_path: Path) -> None:  # IDF004
     kit.commit(kit.file([{1: 5, 2: "a"}, {1: 5, 2: "b"}]))
     table = kit.table()
     assert table.metadata.current_schema.identifier_field_ids == (1,)
-    found = validate(kit.location, Level.ROWS, Local()).findings
+    found = validate(kit.location, Level.ROWS, LocalBackend()).findings
     assert [str(one) for one in found if one.severity is Severity.ERROR] == []
     assert read_table(table).read_all().column("id").to_pylist() == [5, 5]
 
@@ -255,7 +255,7 @@ def test_metrics_of_delete_files_are_those_of_what_they_delete(  # DFL030, DEL02
     kit.commit(data)
     kit.commit(kit.position_deletes([(data.file_path, 0)], lower_bounds=lower))
     kit.table()
-    found = validate(kit.location, Level.ROWS, Local()).findings
+    found = validate(kit.location, Level.ROWS, LocalBackend()).findings
     assert {one.requirement for one in found if one.severity is Severity.ERROR} == code
 
 
@@ -340,7 +340,7 @@ def test_a_zero_of_the_other_sign_in_a_summary_is_reported(
     kit = TableKit(tmp_path.as_uri(), (ID, NestedField(3, "d", False, DOUBLE)), spec=spec)
     kit.commit(*(kit.file([{1: 1, 3: value}], partition={1000: value}) for value in (-0.0, 1.0)))
     kit.table()
-    found = validate(kit.location, Level.MANIFESTS, Local()).findings
+    found = validate(kit.location, Level.MANIFESTS, LocalBackend()).findings
     assert {one.requirement for one in found if one.severity is Severity.ERROR} == codes
 
 
@@ -382,5 +382,5 @@ def test_reserved_columns_of_other_types_are_reported(field_id: int, type_: Any,
     named = NestedField(field_id, BY_ID[field_id].name, False, type_)
     kit.commit(kit.file([{1: 1}], fields=(ID, named)))
     kit.table()
-    found = validate(kit.location, Level.FILES, Local()).findings
+    found = validate(kit.location, Level.FILES, LocalBackend()).findings
     assert {one.requirement for one in found if one.severity is Severity.ERROR} == {code}

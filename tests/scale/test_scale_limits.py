@@ -10,7 +10,7 @@ import pytest
 from conformance.table_io.local import read_table
 from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from spec_ref.checks.findings import Severity
 from tools.bench.measure import BenchError
@@ -88,7 +88,9 @@ def test_rows_of_the_tables_are_what_the_figures_are_of(tmp_path: Path, monkeypa
     for location in (made.positions, made.vectors):
         assert read_table(load_table(location)).read_all().num_rows == tables.left(5000) == 4950
         assert read_plainly(location) == {"count": 4950}
-        errors = [one for one in validate(location, Level.ROWS, Local()).findings if one.severity is Severity.ERROR]
+        errors = [
+            one for one in validate(location, Level.ROWS, LocalBackend()).findings if one.severity is Severity.ERROR
+        ]
         assert errors == []
     assert len({path.stat().st_ino for path in (tmp_path / "data-5000").iterdir()}) == 2
 

@@ -25,7 +25,7 @@ from conformance.reports import (
     matrix_markdown,
     matrix_page,
     matrix_terminal,
-    outputs,
+    parse_outputs,
     render_report,
     terminal,
     write_reports,
@@ -196,7 +196,7 @@ def test_the_pages_and_markdown_of_a_matrix_have_no_markup_of_others(matrix: Mat
 
 def test_a_file_of_any_text_can_be_written(run: Run, tmp_path: Path) -> None:
     for kind in KINDS:
-        write_reports(run, outputs([f"{kind}:{tmp_path / kind}"]))
+        write_reports(run, parse_outputs([f"{kind}:{tmp_path / kind}"]))
         assert (tmp_path / kind).read_bytes()
 
 
@@ -224,8 +224,8 @@ def test_the_markdown_report_has_it_in_code_or_escaped(run: Run) -> None:
 
 @pytest.mark.parametrize("text", ["a|b", "a\\|b", "\\\\|", "|"])
 def test_a_cell_of_a_table_does_not_end_early(text: str) -> None:
-    for cell in (markdown.code(text), markdown.escape_text(text)):
-        line = markdown.row([cell, "c"])
+    for cell in (markdown.code_span(text), markdown.escape_text(text)):
+        line = markdown.table_row([cell, "c"])
         assert len(re.findall(r"(?:\\.|[^|])+", line.strip("| "))) == 2
 
 

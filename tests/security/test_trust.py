@@ -16,7 +16,7 @@ from conformance.core.failures import ExitStatus, UsageError
 from conformance.table_io import object_stores
 from conformance.table_io.file_access import LOCAL_FILES, FileAccessError, FileForbidden, read_bytes
 from conformance.table_io.tables import load_table
-from conformance.table_io.trust import Trust
+from conformance.table_io.trust import LocalFilePolicy
 from conformance.vectors.golden_places import FOLDER, PLACE
 from conformance.vectors.golden_tables import index, materialize, materialize_for
 
@@ -75,10 +75,10 @@ def test_tables_of_both_kinds_are_not_read_in_one_run(remote: str) -> None:
 
 def test_the_rule_holds_while_a_table_is_read_and_no_longer(store: Path) -> None:
     (store / "a").write_bytes(b"1")
-    with Trust().reading("s3://lake/t"), pytest.raises(FileForbidden, match="allow-local-files"):
+    with LocalFilePolicy().reading("s3://lake/t"), pytest.raises(FileForbidden, match="allow-local-files"):
         read_bytes(str(store / "a"))
     assert read_bytes(str(store / "a")) == b"1"
-    with Trust().reading(str(store)):
+    with LocalFilePolicy().reading(str(store)):
         assert read_bytes(f"file://{store}/a") == b"1"
 
 

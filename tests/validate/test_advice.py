@@ -12,7 +12,7 @@ from conformance.reports.validation import finding_json
 from conformance.rules import registry
 from conformance.validator.advice import AdviceKind, advice, advice_rows, check_advice
 from conformance.validator.context import Level
-from conformance.validator.run import Snapshots
+from conformance.validator.run import SnapshotSelection
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.requirements import register
@@ -135,7 +135,7 @@ def test_a_broken_table_gets_the_kind_of_advice_that_helps(name: str, kind: Advi
     one = KIT[name]
     bench = Workbench(one.table, tmp_path)
     one.mutate(bench)
-    report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+    report = bench.validate(Level(one.level), SnapshotSelection(one.snapshots))
     (finding, *_) = [
         each for each in report.findings if each.requirement == one.code and each.severity is not Severity.INFO
     ]

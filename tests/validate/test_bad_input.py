@@ -17,10 +17,10 @@ from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context, FilesTask, Level
 from conformance.validator.files import check_files_task
 from conformance.validator.finding import finding
-from conformance.validator.local import Local, Spool
+from conformance.validator.local import LocalBackend, Spool
 from conformance.validator.manifest_facts import ROW_IDS
 from conformance.validator.process_isolation import NO_PROCESS
-from conformance.validator.run import Snapshots, Unreadable, validate
+from conformance.validator.run import SnapshotSelection, UnreadableTable, validate
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.manifest_lists.manifest_file import ManifestContent
@@ -103,7 +103,7 @@ def test_a_file_that_may_not_be_read_is_reported_with_the_reason(tmp_path: Path)
         from tools.grid.workbench import redirect_reads
 
         with redirect_reads(moved):
-            report = validate(bench.metadata_path, Level.MANIFESTS, Local())
+            report = validate(bench.metadata_path, Level.MANIFESTS, LocalBackend())
         found = next(finding for finding in report.findings if finding.requirement == "MLS003")
         assert found.violation.aspect == "unreadable"
         return
@@ -112,8 +112,8 @@ def test_a_file_that_may_not_be_read_is_reported_with_the_reason(tmp_path: Path)
     Path(moved[bench.metadata_path]).chmod(0)
     from tools.grid.workbench import redirect_reads
 
-    with redirect_reads(moved), pytest.raises(Unreadable, match="not permitted"):
-        validate(bench.metadata_path, Level.METADATA, Local())
+    with redirect_reads(moved), pytest.raises(UnreadableTable, match="not permitted"):
+        validate(bench.metadata_path, Level.METADATA, LocalBackend())
 
 
 def test_a_file_that_grew_meanwhile_is_reported_by_its_size(tmp_path: Path) -> None:
@@ -133,13 +133,13 @@ def test_metadata_that_a_reader_refuses_is_a_finding(tmp_path: Path) -> None:
 def test_what_is_no_metadata_is_no_table(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "v1.metadata.json"
     path.write_bytes(content)
-    with pytest.raises(Unreadable, match=r"v1\.metadata\.json: TMD0(29|30): "):
-        validate(str(path), Level.ROWS, Local())
+    with pytest.raises(UnreadableTable, match=r"v1\.metadata\.json: TMD0(29|30): "):
+        validate(str(path), Level.ROWS, LocalBackend())
 
 
 def test_an_empty_folder_is_no_table(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="no file has a name"):
-        validate(str(tmp_path), Level.ROWS, Local(), Snapshots("all"))
+    with pytest.raises(UnreadableTable, match="no file has a name"):
+        validate(str(tmp_path), Level.ROWS, LocalBackend(), SnapshotSelection("all"))
 
 
 def test_facts_that_do_not_fit_in_memory_are_kept_in_files() -> None:
@@ -156,14 +156,14 @@ def test_facts_that_do_not_fit_in_memory_are_kept_in_files() -> None:
 
 
 @pytest.fixture
-def engine() -> Iterator[Local]:
+def engine() -> Iterator[LocalBackend]:
     """Two processes that hold hardly any facts in memory."""
-    made = Local(2, held_bytes=1, isolated=True)
+    made = LocalBackend(2, held_bytes=1, isolated=True)
     yield made
     made.close()
 
 
-def stopped(engine: Local, bench: Workbench, word: str) -> set[str]:
+def stopped(engine: LocalBackend, bench: Workbench, word: str) -> set[str]:
     """The codes of what is found until the engine cannot go on, which it says."""
     bench.metadata["location"] = "no-scheme"
     report = validate(bench.relocate(), Level.ROWS, engine)
@@ -174,14 +174,14 @@ def stopped(engine: Local, bench: Workbench, word: str) -> set[str]:
 
 
 def test_a_full_disk_ends_the_check_with_the_reason_and_what_was_found(
-    engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: LocalBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "open", lambda *_: open("/dev/full", "w+b"), raising=False)  # noqa: SIM115
     assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), "No space left on device")
 
 
 def test_a_folder_that_is_not_there_for_temporary_files_is_reported(
-    engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: LocalBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local.tempfile, "tempdir", str(tmp_path / "nothing"))
     assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), "TMPDIR")
@@ -190,7 +190,7 @@ def test_a_folder_that_is_not_there_for_temporary_files_is_reported(
 @pytest.mark.parametrize("error", [BrokenPipeError(32, "Broken pipe"), BlockingIOError(11, "temporarily unavailable")])
 @pytest.mark.parametrize("name", ["ensure_running", "connect_to_new_process"])
 def test_a_process_that_cannot_be_started_ends_the_check_with_the_reason(
-    name: str, error: OSError, engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, error: OSError, engine: LocalBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:
         raise error
@@ -201,7 +201,7 @@ def test_a_process_that_cannot_be_started_ends_the_check_with_the_reason(
 
 
 def test_a_fork_that_is_refused_ends_the_check_with_the_reason(
-    engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: LocalBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails() -> int:
         raise BlockingIOError(11, "temporarily unavailable")
@@ -242,10 +242,10 @@ def dies_over_seven(context: Context, task: int) -> Iterator[Emitted]:
 
 
 def test_a_process_that_dies_is_a_finding_and_the_others_are_done() -> None:
-    engine = Local(workers=2)
+    engine = LocalBackend(workers=2)
     context = Context(read_metadata(_minimal()), "file:/m", Level.ROWS)
     try:
-        (found,) = engine.stage(context, dies_over_seven, range(20), "tasks")
+        (found,) = engine.run_stage(context, dies_over_seven, range(20), "tasks")
     finally:
         engine.close()
     assert isinstance(found, Findings)
@@ -282,7 +282,7 @@ def test_a_file_that_ends_its_process_is_reported_and_the_files_beside_it_are_ch
     manifest.files[2]["record_count"] += 1
     monkeypatch.setattr(below_metadata, "check_files_task", dies_over_a_file)
     root = bench.relocate()
-    engine = Local(workers, isolated=True)
+    engine = LocalBackend(workers, isolated=True)
     try:
         report = validate(root, Level.ROWS, engine)
     finally:
@@ -313,7 +313,7 @@ def test_a_process_that_ends_over_a_file_is_reported_by_its_format(
 ) -> None:
     materialize([table])
     monkeypatch.setattr(below_metadata, "check_files_task", dies)
-    engine = Local(1, isolated=True)
+    engine = LocalBackend(1, isolated=True)
     try:
         report = validate(Workbench(table, tmp_path).relocate(), Level.FILES, engine)
     finally:

@@ -20,12 +20,12 @@ from conformance import cli
 from conformance.core.failures import UsageError
 from conformance.engine_setup import launch
 from conformance.engine_setup.catalog import find_server
-from conformance.table_io.catalogs.servers import KINDS, RunningServer, server_status
+from conformance.table_io.catalogs.servers import KINDS, ManagedServer, server_status
 from conformance.table_io.file_access import split_location
 from conformance.validator import catalogs
 from conformance.validator.catalog_process import list_tables
-from conformance.validator.catalogs import Catalogs, Name, from_catalog, parse_location
-from conformance.validator.table_root import Unreadable
+from conformance.validator.catalogs import CatalogLocation, Catalogs, parse_location, resolve_location
+from conformance.validator.table_root import UnreadableTable
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLES = ("db.a", "db.b", "db.deep.a", "other.a", "other.events")
@@ -49,27 +49,27 @@ Validate = Callable[..., tuple[int, dict[str, Any]]]
     ("location", "expected"),
     [
         ("/warehouse/db/t", None),
-        ("catalog:prod", Name("prod", "*")),
-        ("catalog:prod.*", Name("prod", "*")),
-        ("catalog:prod.db.*", Name("prod", "db.*")),
-        ("catalog:prod.a.b.t", Name("prod", "a.b.t")),
+        ("catalog:prod", CatalogLocation("prod", "*")),
+        ("catalog:prod.*", CatalogLocation("prod", "*")),
+        ("catalog:prod.db.*", CatalogLocation("prod", "db.*")),
+        ("catalog:prod.a.b.t", CatalogLocation("prod", "a.b.t")),
     ],
 )
-def test_a_location_is_a_catalog_and_a_name(location: str, expected: Name | None) -> None:
+def test_a_location_is_a_catalog_and_a_name(location: str, expected: CatalogLocation | None) -> None:
     assert parse_location(location) == expected
 
 
 def test_a_wildcard_is_any_text_and_nothing_else_is_special() -> None:
     names = ["db.a", "db.events", "db.in.events", "other.events", "db.e+"]
-    assert Name("c", "db.*").matching(names) == ["db.a", "db.e+", "db.events", "db.in.events"]
-    assert Name("c", "*.events").matching(names) == ["db.events", "db.in.events", "other.events"]
-    assert Name("c", "db.e+*").matching(names) == ["db.e+"]
-    assert Name("c", "*").matching(names) == sorted(names)
+    assert CatalogLocation("c", "db.*").matching(names) == ["db.a", "db.e+", "db.events", "db.in.events"]
+    assert CatalogLocation("c", "*.events").matching(names) == ["db.events", "db.in.events", "other.events"]
+    assert CatalogLocation("c", "db.e+*").matching(names) == ["db.e+"]
+    assert CatalogLocation("c", "*").matching(names) == sorted(names)
 
 
 def test_one_table_is_not_many() -> None:
     with pytest.raises(UsageError, match="many tables, where one is needed"):
-        from_catalog("catalog:prod.db.*")
+        resolve_location("catalog:prod.db.*")
 
 
 @pytest.fixture(scope="module")
@@ -287,14 +287,14 @@ def test_a_process_that_ends_or_does_not_answer_is_an_error_of_that_table(
     warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Catalogs() as some:
-        tables, failed = some.tables(Name("lake", "db.*"))
+        tables, failed = some.tables(CatalogLocation("lake", "db.*"))
         assert failed == {}
         some._processes["lake"]._process.kill()
-        with pytest.raises(Unreadable, match=r"catalog lake: PyIceberg's process ended: exit status -9"):
+        with pytest.raises(UnreadableTable, match=r"catalog lake: PyIceberg's process ended: exit status -9"):
             some.metadata_location(tables[0])
         assert f"{warehouse}/db/a/metadata/" in some.metadata_location(tables[0])
         monkeypatch.setattr(catalogs, "SECONDS", 0)
-        with pytest.raises(Unreadable, match="no answer for 0 seconds"):
+        with pytest.raises(UnreadableTable, match="no answer for 0 seconds"):
             some.metadata_location(tables[1])
 
 
@@ -303,9 +303,9 @@ def test_tables_of_a_rest_catalog(tmp_path: Path, validate: Validate, monkeypatc
     kind = KINDS["iceberg-rest"]
     if (reason := server_status(find_server(kind.package)).reason) is not None:
         pytest.skip(reason)
-    running = RunningServer(kind, tmp_path / "server")
+    running = ManagedServer(kind, tmp_path / "server")
     try:
-        for name, value in kind.properties(running.address).items():
+        for name, value in kind.pyiceberg_properties(running.address).items():
             monkeypatch.setenv(f"PYICEBERG_CATALOG__LAKE__{name.upper()}", value)
         launched = launch("pyiceberg")
         command = [launched.command[0], "-c", MAKE, "db.a", "db.b", "other.a"]

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.rules import find_check
 from conformance.validator.context import Level
-from conformance.validator.run import Snapshots
+from conformance.validator.run import SnapshotSelection
 from conformance.validator.tolerated import tolerate
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
@@ -42,7 +42,7 @@ def test_the_kit_names_what_there_is() -> None:
 def test_a_corruption_is_found(one: corruptions.Corruption, tmp_path: Path) -> None:
     bench = Workbench(one.table, tmp_path)
     one.mutate(bench)
-    report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+    report = bench.validate(Level(one.level), SnapshotSelection(one.snapshots))
     for finding in report.findings:
         check = find_check(finding.violation)
         assert check is not None, finding

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conformance.validator.context import Level, Members
-from conformance.validator.deleted_positions import TARGETS, Origin, PerFile, keep_scope_fields
-from conformance.validator.run import Snapshots
+from conformance.validator.context import Level, ManifestMembership
+from conformance.validator.deleted_positions import TARGETS, FactOrigin, PathFacts, keep_scope_fields
+from conformance.validator.run import SnapshotSelection
 from conformance.vectors.golden_tables import index, materialize
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
@@ -30,7 +30,7 @@ TABLE = "partition-values-missing-parquet"
 
 
 def errors(bench: Workbench, snapshots: str = "current") -> list[str]:
-    report = bench.validate(Level.ROWS, Snapshots(snapshots))
+    report = bench.validate(Level.ROWS, SnapshotSelection(snapshots))
     return [str(one) for one in report.findings if one.severity is Severity.ERROR]
 
 
@@ -66,7 +66,7 @@ BY_C = PartitionSpec(1, (PartitionField(source_id=1, field_id=1000, name="c", tr
 VECTOR = {"file_format": FileFormat.PUFFIN, "content_offset": 4, "content_size_in_bytes": 40}
 
 
-def entry(number: int, sequence: int | None, partition: dict[int, Any], spec_id: int = 1, **changes: Any) -> Origin:
+def entry(number: int, sequence: int | None, partition: dict[int, Any], spec_id: int = 1, **changes: Any) -> FactOrigin:
     file: dict[str, Any] = {
         "content": FileContent.POSITION_DELETES,
         "file_path": f"f{number}",
@@ -76,7 +76,7 @@ def entry(number: int, sequence: int | None, partition: dict[int, Any], spec_id:
         "partition": partition,
         **changes,
     }
-    return Origin(number, number, sequence, keep_scope_fields(DataFile(**file)), evolve(BY_C, spec_id=spec_id))
+    return FactOrigin(number, number, sequence, keep_scope_fields(DataFile(**file)), evolve(BY_C, spec_id=spec_id))
 
 
 NAN = {1000: math.nan}
@@ -98,11 +98,11 @@ CASES = {
 DATA = entry(0, 5, NAN, content=FileContent.DATA, record_count=3)
 
 
-def rows_left(delete: Origin) -> int:
+def rows_left(delete: FactOrigin) -> int:
     """How many rows of the data file the validator counts as left."""
     context: Any = SimpleNamespace(id_buckets=1)
-    members = Members(2, {7: frozenset({0, 1})}, (7,), (), whole=frozenset({7}))
-    files = PerFile()
+    members = ManifestMembership(2, {7: frozenset({0, 1})}, (7,), (), completely_read=frozenset({7}))
+    files = PathFacts()
     files.add(pa.RecordBatch.from_pylist([{"path": "f0", "records": 3, "live": True, "key": "k"}], TARGETS), DATA)
     facts = files.facts(context, members, {"f0": {delete: [(np.array([1]), np.array([1]))]}})
     (counted,) = [fact.rows.to_pylist()[0] for fact in facts if fact.kind == "left"]

@@ -13,8 +13,8 @@ import pytest
 from conformance.rules import registry
 from conformance.table_io.tables import metadata_location
 from conformance.validator.context import Level
-from conformance.validator.diff import compare, forbidden_changes
-from conformance.validator.local import Local
+from conformance.validator.diff import compare_versions, forbidden_changes
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import materialize
@@ -430,7 +430,9 @@ def found_checks(bench: Workbench, back: int = 1) -> set[str]:
     path = bench.folder / "old.metadata.json"
     path.write_text(json.dumps(old))
     with redirect_reads(moved):
-        report = compare(str(path), bench.metadata_path, lambda where, some: validate(where, MANIFESTS, Local(), some))
+        report = compare_versions(
+            str(path), bench.metadata_path, lambda where, some: validate(where, MANIFESTS, LocalBackend(), some)
+        )
     assert len(report.snapshots) == back
     return {finding.check for finding in report.findings if finding.severity is Severity.ERROR}
 

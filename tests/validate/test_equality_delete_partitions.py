@@ -9,7 +9,7 @@ import pytest
 from conformance.table_io.local import read_table
 from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from spec_ref.checks.findings import Severity
 from spec_ref.data_types.types import LONG, STRING, NestedField
@@ -40,7 +40,7 @@ def test_a_delete_of_another_partition_dangles_only_where_the_column_is_compared
     kit.table()
     rows = read_table(load_table(tmp_path.as_uri()))
     assert sorted(row["id"] for batch in rows for row in batch.to_pylist()) == left
-    report = validate(tmp_path.as_uri(), Level.ROWS, Local())
+    report = validate(tmp_path.as_uri(), Level.ROWS, LocalBackend())
     assert {(one.requirement, one.severity) for one in report.findings} == expected
 
 
@@ -48,5 +48,5 @@ def test_a_row_of_another_partition_in_a_data_file_is_an_error(tmp_path: Path) -
     kit = TableKit(tmp_path.as_uri(), (ID, KEY), spec=SPEC)
     kit.commit(kit.file([{1: 1, 2: "b"}], partition={1000: "a"}))
     kit.table()
-    report = validate(tmp_path.as_uri(), Level.ROWS, Local())
+    report = validate(tmp_path.as_uri(), Level.ROWS, LocalBackend())
     assert {(one.requirement, one.severity) for one in report.findings} == {("PAR001", Severity.ERROR)}

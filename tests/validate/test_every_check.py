@@ -12,7 +12,7 @@ import test_diff
 
 from conformance.rules import registry
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import CURRENT, validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import materialize
@@ -57,7 +57,7 @@ def test_the_corruptions_and_tests_that_show_checks_are_there() -> None:
 @pytest.mark.parametrize("table", sorted(set(SHOWN["golden"].values())))
 def test_a_golden_table_shows_its_checks(table: str) -> None:
     materialize([table])
-    found = {one.check for one in validate(str(PLACE / table), Level.ROWS, Local(), CURRENT).findings}
+    found = {one.check for one in validate(str(PLACE / table), Level.ROWS, LocalBackend(), CURRENT).findings}
     assert {check for check, name in SHOWN["golden"].items() if name == table} <= found
 
 

@@ -10,10 +10,10 @@ import pytest
 from fresh_spark import FEATURES, FORMATS, VERSIONS, names
 
 from conformance.engine_setup import launch
-from conformance.validator.catalogs import from_catalog
+from conformance.validator.catalogs import resolve_location
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, Unreadable, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, UnreadableTable, validate
 from spec_ref.checks.findings import Severity
 
 ALL = os.environ.get("VALIDATE_FRESH") == "all"
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.engine
 
 def wrong(location: str) -> list[str]:
     """Errors, and warnings, about which the owner of a new table could do nothing."""
-    report = validate(location, Level.ROWS, Local(), Snapshots("all"))
+    report = validate(location, Level.ROWS, LocalBackend(), SnapshotSelection("all"))
     assert report.entries
     assert not [one.check for one in report.findings if one.violation.aspect in ("not-checked", "encrypted")]
     return [str(finding) for finding in report.findings if finding.severity in (Severity.ERROR, Severity.WARNING)]
@@ -72,10 +72,10 @@ def test_a_table_of_a_catalog_is_found_by_its_name(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__WAREHOUSE", f"file://{tmp_path}")
     launched = launch("pyiceberg")
     subprocess.run([launched.command[0], "-c", CATALOG], env=launched.env, check=True, timeout=600)
-    report = validate(from_catalog("catalog:lake.db.t"), Level.ROWS, Local())
+    report = validate(resolve_location("catalog:lake.db.t"), Level.ROWS, LocalBackend())
     assert report.entries == 1
     assert report.metadata_location.startswith(f"file://{tmp_path}/db/t/metadata/")
-    with pytest.raises(Unreadable, match="NoSuchTable"):
-        from_catalog("catalog:lake.db.missing")
-    with pytest.raises(Unreadable, match="catalog:nowhere"):
-        from_catalog("catalog:nowhere.db.t")
+    with pytest.raises(UnreadableTable, match="NoSuchTable"):
+        resolve_location("catalog:lake.db.missing")
+    with pytest.raises(UnreadableTable, match="catalog:nowhere"):
+        resolve_location("catalog:nowhere.db.t")

@@ -13,8 +13,8 @@ from conformance.operations.protocol import Unsupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.runner.process import Process
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.core.json_types import JsonObject
 
@@ -159,7 +159,7 @@ def test_tables_of_the_engine_have_nothing_that_their_owner_cannot_act_on(engine
             if isinstance(made, Unsupported):
                 continue
             assert isinstance(made, ScriptedTable), (name, made)
-            report = validate(made.metadata, Level.ROWS, Local(), Snapshots("all"))
+            report = validate(made.metadata, Level.ROWS, LocalBackend(), SnapshotSelection("all"))
             errors = {one.check for one in report.findings if one.severity is Severity.ERROR}
             over -= errors
             found[name] = [

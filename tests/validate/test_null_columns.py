@@ -10,9 +10,9 @@ import pytest
 
 from conformance.table_io.writing import append, create_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
-from conformance.validator.sorted_rows import Ascending, SortKey
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
+from conformance.validator.sorted_rows import SortKey, SortOrderCheck
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V2
 from spec_ref.data_types.types import LONG, STRING, NestedField, StructType, Type
@@ -45,7 +45,7 @@ def test_a_sorted_table_with_a_null_column_is_valid(
         properties={"write.format.default": format_},
     )
     append(table, pa.table({"id": pa.array([3, 1, 2], pa.int64())}))
-    report = validate(table.base.location, Level.ROWS, Local(1), Snapshots("all"))
+    report = validate(table.base.location, Level.ROWS, LocalBackend(1), SnapshotSelection("all"))
     assert report.complete
     assert [one for one in report.findings if one.severity is Severity.ERROR] == []
 
@@ -69,7 +69,7 @@ VALUES = pa.array([1, 2, None], pa.int64())
 )
 def test_nulls_of_arrows_type_are_in_order(batches: list[Any], broken: int | None, *, nulls_first: bool) -> None:
     nulls = NullOrder.NULLS_FIRST if nulls_first else NullOrder.NULLS_LAST
-    rows = Ascending((SortKey(SortField(transform=Identity(), source_id=1, null_order=nulls), LONG),))
+    rows = SortOrderCheck((SortKey(SortField(transform=Identity(), source_id=1, null_order=nulls), LONG),))
     for batch in batches:
         rows.add([batch])
     assert rows.broken == broken

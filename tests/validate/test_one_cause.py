@@ -14,7 +14,7 @@ from conformance.rules import registry
 from conformance.validator.context import Level
 from conformance.validator.finding_filter import finding_filter
 from conformance.validator.one_cause import CONSEQUENCES, without_consequences, without_right_counts
-from conformance.validator.run import Snapshots
+from conformance.validator.run import SnapshotSelection
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.core.errors import Violation
@@ -218,7 +218,7 @@ def test_a_wrong_fact_of_an_entry_is_one_finding(
     entry = manifest.records[0]
     (entry["data_file"] if field == "content" else entry)[field] = value
     _pinned(manifest)
-    report = bench.validate(Level.ROWS, Snapshots("all"))
+    report = bench.validate(Level.ROWS, SnapshotSelection("all"))
     assert {one.check for one in report.findings if one.severity is not Severity.TOLERATED} == {check}
     assert len({one.check for one in report.all_findings if one.severity is not Severity.TOLERATED}) > 1
 
@@ -253,7 +253,7 @@ def test_what_follows_is_counted_apart_and_shown_when_asked(tmp_path: Path) -> N
     bench = Workbench(DATA, tmp_path)
     bench.entry["status"] = 0
     _pinned(bench.data)
-    report = bench.validate(Level.ROWS, Snapshots("all"))
+    report = bench.validate(Level.ROWS, SnapshotSelection("all"))
     remaining, _ = finding_filter((), (), "error", None).apply(report)
     count = "manifest-file-added-files-count-mismatch"
     assert count in {one.check for one in remaining.consequences}
@@ -279,7 +279,7 @@ def test_a_fact_that_several_others_contradict_is_one_finding(name: str, tmp_pat
 
 
 def checks(bench: Workbench) -> set[str]:
-    found = bench.validate(Level.ROWS, Snapshots("all")).findings
+    found = bench.validate(Level.ROWS, SnapshotSelection("all")).findings
     return {one.check for one in found if one.severity in (Severity.ERROR, Severity.WARNING)}
 
 
@@ -410,7 +410,7 @@ def test_a_finding_whose_cause_is_not_selected_is_reported(chosen: str, tmp_path
     bench = Workbench(DATA, tmp_path)
     _pinned(bench.data)
     bench.data.listed["min_sequence_number"] += 1
-    report = bench.validate(Level.MANIFESTS, Snapshots("all"))
+    report = bench.validate(Level.MANIFESTS, SnapshotSelection("all"))
     select, ignore = ((consequence,), ()) if chosen == "select" else ((), (cause,))
     selected, accepted = finding_filter(select, ignore, "error", None).apply(report)
     assert consequence not in {one.check for one in report.findings}

@@ -14,7 +14,7 @@ from conformance.runner.adapter_interface import Ok, Request
 from conformance.runner.targets import make_limits, target
 from conformance.validator.context import Level
 from conformance.validator.fingerprints import WriterMarks, find_probable_writer
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from spec_ref.checks.findings import Severity
 
@@ -48,24 +48,26 @@ def replace(path: Path, ids: list[int | None]) -> None:
 
 
 def test_our_own_tables_are_ours_and_their_data_files_those_of_arrow(written: Path) -> None:
-    report = validate(str(written), Level.FILES, Local())
+    report = validate(str(written), Level.FILES, LocalBackend())
     assert report.writers == ("Arrow C++", "iceberg-conformance")
 
 
 def test_what_the_manifest_says_is_by_the_writer_of_the_manifest(written: Path) -> None:
     replace(data_file(written), [7, 8])
-    found = {one.requirement: one.writer for one in validate(str(written), Level.FILES, Local()).findings}
+    found = {one.requirement: one.writer for one in validate(str(written), Level.FILES, LocalBackend()).findings}
     assert (found["DFL005"], found["DFL006"]) == ("iceberg-conformance", "iceberg-conformance")
 
 
 def test_no_writer_is_named_where_a_data_file_is_missing_or_damaged(written: Path) -> None:
     data_file(written).write_bytes(b"PAR1 and nothing else")
-    damaged = [one for one in validate(str(written), Level.FILES, Local()).findings if one.severity is Severity.ERROR]
+    damaged = [
+        one for one in validate(str(written), Level.FILES, LocalBackend()).findings if one.severity is Severity.ERROR
+    ]
     assert {one.requirement for one in damaged} == {"DFL006", "PQT001"}
     assert {one.writer for one in damaged} == {None}
     data_file(written).unlink()
     (missing,) = [
-        one for one in validate(str(written), Level.FILES, Local()).findings if one.severity is Severity.ERROR
+        one for one in validate(str(written), Level.FILES, LocalBackend()).findings if one.severity is Severity.ERROR
     ]
     assert (missing.requirement, missing.writer) == ("DFL002", None)
 
@@ -77,8 +79,10 @@ def test_a_page_that_cannot_be_decoded_is_one_finding_without_a_writer(written: 
     data = bytearray(path.read_bytes())
     data[first : first + column.total_compressed_size] = bytes(255 for _ in range(column.total_compressed_size))
     path.write_bytes(data)
-    assert [one for one in validate(str(written), Level.FILES, Local()).findings if one.writer == "Arrow C++"] == []
-    findings = validate(str(written), Level.ROWS, Local()).findings
+    assert [
+        one for one in validate(str(written), Level.FILES, LocalBackend()).findings if one.writer == "Arrow C++"
+    ] == []
+    findings = validate(str(written), Level.ROWS, LocalBackend()).findings
     assert [(one.requirement, one.count, one.writer) for one in findings if one.severity is Severity.ERROR] == [
         ("PQT007", 1, None)
     ]
@@ -86,7 +90,7 @@ def test_a_page_that_cannot_be_decoded_is_one_finding_without_a_writer(written: 
 
 def test_what_the_footer_and_the_rows_show_of_one_place_is_one_finding(written: Path) -> None:
     replace(data_file(written), [7, None])
-    findings = validate(str(written), Level.ROWS, Local()).findings
+    findings = validate(str(written), Level.ROWS, LocalBackend()).findings
     counts = {one.requirement: one.count for one in findings if one.severity is Severity.ERROR}
     assert {code: counts.get(code) for code in ("DFL005", "DFL012", "DFL013")} == {
         "DFL005": 1,
@@ -101,7 +105,7 @@ def test_a_manifest_whose_entries_cannot_be_read_is_one_finding(written: Path) -
     data = bytearray(manifest.read_bytes())
     data[-20] ^= 0xFF  # in the block of entries: the last 16 bytes are its sync marker
     manifest.write_bytes(data)
-    findings = validate(str(written), Level.MANIFESTS, Local()).findings
+    findings = validate(str(written), Level.MANIFESTS, LocalBackend()).findings
     worse = [one for one in findings if one.severity in (Severity.ERROR, Severity.WARNING)]
     assert [(one.violation.file, one.count) for one in worse] == [(str(manifest), 1)], worse
 
@@ -115,7 +119,7 @@ def test_files_of_a_manifest_that_cannot_be_read_are_not_missing(tmp_path: Path,
     rewritten = max(manifests, key=lambda path: path.stat().st_mtime_ns)
     lost = min(manifests, key=lambda path: path.stat().st_mtime_ns) if of_parent else rewritten
     lost.unlink()
-    findings = validate(str(metadata), Level.MANIFESTS, Local()).findings
+    findings = validate(str(metadata), Level.MANIFESTS, LocalBackend()).findings
     errors = [one.requirement for one in findings if one.severity is Severity.ERROR]
     assert errors == ([] if of_parent else ["MLS003"])
 
@@ -123,9 +127,9 @@ def test_files_of_a_manifest_that_cannot_be_read_are_not_missing(tmp_path: Path,
 def test_the_format_version_of_cut_metadata_is_the_one_that_it_says(tmp_path: Path) -> None:
     cut = tmp_path / "v1.metadata.json"
     cut.write_text('{"location": "file:///t", "format-version": 1, "table-uuid": "9c')
-    assert validate(str(cut), Level.METADATA, Local()).format_version == 1
+    assert validate(str(cut), Level.METADATA, LocalBackend()).format_version == 1
     cut.write_text('{"location": "file:///t", "table-uuid": "9c')
-    assert validate(str(cut), Level.METADATA, Local()).format_version is None
+    assert validate(str(cut), Level.METADATA, LocalBackend()).format_version is None
 
 
 @pytest.mark.parametrize(

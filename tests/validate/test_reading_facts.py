@@ -18,8 +18,8 @@ from conformance.validator.advice import advice
 from conformance.validator.context import Level
 from conformance.validator.finding import with_severity
 from conformance.validator.fingerprints import WriterMarks, find_probable_writer
-from conformance.validator.local import Local
-from conformance.validator.readability import Fact, adapters, engines, facts, readers
+from conformance.validator.local import LocalBackend
+from conformance.validator.readability import Obstacle, adapters, engine_readability, engines, obstacles
 from conformance.validator.run import validate
 from conformance.vectors import Selection
 from conformance.vectors.golden_places import PLACE
@@ -30,15 +30,15 @@ from spec_ref.core.errors import Violation
 
 
 def test_facts_name_known_engines_and_have_evidence() -> None:
-    assert {fact.engine for fact in facts()} <= set(engines())
-    assert all(fact.evidence and fact.reason for fact in facts())
-    assert {fact.outcome for fact in facts()} <= {"refuses", "fails", "wrong"}
+    assert {fact.engine for fact in obstacles()} <= set(engines())
+    assert all(fact.evidence and fact.reason for fact in obstacles())
+    assert {fact.outcome for fact in obstacles()} <= {"refuses", "fails", "wrong"}
 
 
 ABSENT = {status.name for status in list_engines() if status.by_name and not status.installed}
 """Large engines that are not here: `make engines-large` installs them and runs these tests."""
 
-OURS = [fact for fact in facts() if fact.vectors and adapters()[fact.engine] not in ABSENT]
+OURS = [fact for fact in obstacles() if fact.vectors and adapters()[fact.engine] not in ABSENT]
 
 
 Answers = tuple[dict[str, str], dict[tuple[str, str], str]]
@@ -58,7 +58,7 @@ def answers() -> Answers:
 @functools.cache
 def features(table: str) -> frozenset[str]:
     materialize([table])
-    return validate(str(PLACE / table), Level.MANIFESTS, Local()).features
+    return validate(str(PLACE / table), Level.MANIFESTS, LocalBackend()).features
 
 
 @pytest.mark.engine
@@ -72,7 +72,7 @@ def test_engines_with_an_adapter_are_of_the_version_that_was_run(answers: Answer
 
 @pytest.mark.engine
 @pytest.mark.parametrize("fact", OURS, ids=lambda fact: f"{fact.engine}-{fact.feature}")
-def test_a_fact_agrees_with_what_our_vectors_saw(fact: Fact, answers: Answers) -> None:
+def test_a_fact_agrees_with_what_our_vectors_saw(fact: Obstacle, answers: Answers) -> None:
     _, outcomes = answers
     for vector in fact.vectors:
         table = vector.removeprefix("read-").removesuffix("-current")
@@ -83,7 +83,9 @@ def test_a_fact_agrees_with_what_our_vectors_saw(fact: Fact, answers: Answers) -
 def test_a_fact_that_our_vectors_can_see_names_them() -> None:
     """A feature of a golden table is seen by all engines that are run."""
     seen = {fact.feature for fact in OURS}
-    assert [fact for fact in facts() if fact.feature in seen and fact.engine in adapters() and not fact.vectors] == []
+    assert [
+        fact for fact in obstacles() if fact.feature in seen and fact.engine in adapters() and not fact.vectors
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -98,22 +100,22 @@ def test_a_fact_that_our_vectors_can_see_names_them() -> None:
 )
 def test_a_table_reports_who_cannot_read_it(table: str, engine: str, feature: str) -> None:
     materialize([table])
-    report = validate(str(PLACE / table), Level.MANIFESTS, Local())
-    reader = next(one for one in readers(report.features) if one.engine == engine)
+    report = validate(str(PLACE / table), Level.MANIFESTS, LocalBackend())
+    reader = next(one for one in engine_readability(report.features) if one.engine == engine)
     assert feature in {fact.feature for fact in reader.obstacles}
     assert not reader.reads
 
 
 def test_a_plain_table_can_be_read_by_all() -> None:
     materialize(["position-deletes-parquet"])
-    report = validate(str(PLACE / "position-deletes-parquet"), Level.ROWS, Local())
-    assert all(reader.reads for reader in readers(report.features))
+    report = validate(str(PLACE / "position-deletes-parquet"), Level.ROWS, LocalBackend())
+    assert all(reader.reads for reader in engine_readability(report.features))
     assert any("Iceberg-Java" in writer for writer in report.writers)
 
 
 def test_what_was_left_out_before_an_upgrade_alarms_nobody() -> None:
     materialize(["upgraded-v1-v2-v3"])
-    report = validate(str(PLACE / "upgraded-v1-v2-v3"), Level.METADATA, Local())
+    report = validate(str(PLACE / "upgraded-v1-v2-v3"), Level.METADATA, LocalBackend())
     found = {one["check"]: one["what_to_do"] for one in map(finding_json, report.findings)}
     left_out = [text for check, text in found.items() if check.endswith("-left-out")]
     assert len(left_out) == 3

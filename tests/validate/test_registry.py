@@ -23,7 +23,7 @@ from conformance.rules.old_messages import check_by_message
 from conformance.validator.context import Level
 from conformance.validator.finding import finding
 from conformance.validator.finding_filter import finding_filter
-from conformance.validator.run import Snapshots, TableReport
+from conformance.validator.run import SnapshotSelection, TableReport
 from conformance.vectors.golden_tables import materialize
 from spec_ref import checks
 from spec_ref.checks import Check
@@ -165,7 +165,7 @@ def validate_corruption(one: corruptions.Corruption, folder: Path) -> TableRepor
     folder.mkdir()
     bench = Workbench(one.table, folder)
     one.mutate(bench)
-    report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+    report = bench.validate(Level(one.level), SnapshotSelection(one.snapshots))
     assert isinstance(report, TableReport)
     return attrs.evolve(report, location="file:/t")
 

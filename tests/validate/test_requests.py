@@ -14,10 +14,10 @@ from conformance.table_io import store_file
 from conformance.table_io.file_access import FileAccessError, read_bytes, write_bytes
 from conformance.table_io.local import read_table
 from conformance.table_io.s3_requests import ObjectPart
-from conformance.table_io.store_file import END, StoreFile, open_rows_file
+from conformance.table_io.store_file import END_BYTES, StoreFile, open_rows_file
 from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
@@ -57,18 +57,18 @@ def test_the_footer_of_a_file_takes_one_request(rows: int, level: Level, store: 
     kit.commit(kit.equality_deletes([{2: "no row has this"}], [2], fields=FIELDS[1:]))
     kit.table()
     store.requests.clear()
-    report = validate(location, level, Local())
+    report = validate(location, level, LocalBackend())
     assert [str(one) for one in report.findings if one.requirement != "DEL012"] == []
     assert [one.key for one in store.requests if one.method == "HEAD" and one.key.endswith(ENDINGS)] == []
     for file in files:
         size, kind = file.file_size_in_bytes, file.file_format
         ranges = [one.range for one in store.requests if one.key == file.file_path.removeprefix("s3://")]
-        whole = kind is FileFormat.AVRO or size <= END
-        assert ranges[0] == f"bytes={0 if whole else size - END}-{size - 1}"
+        whole = kind is FileFormat.AVRO or size <= END_BYTES
+        assert ranges[0] == f"bytes={0 if whole else size - END_BYTES}-{size - 1}"
         if whole or level is Level.FILES:
             assert len(ranges) == 1
         elif kind is FileFormat.PARQUET:  # both columns are next to each other, and the magic before them
-            assert ranges[1:] == [f"bytes=0-{size - END - 1}"]
+            assert ranges[1:] == [f"bytes=0-{size - END_BYTES - 1}"]
         assert len(ranges) == len(set(ranges))  # the streams of an ORC stripe are read one by one
 
 
@@ -82,19 +82,19 @@ def test_a_wrong_size_in_the_manifest_is_found_as_such(file_format: FileFormat, 
     file = kit.file(made, file_format=file_format)
     kit.commit(evolve(file, file_size_in_bytes=file.file_size_in_bytes + beyond))
     kit.table()
-    report = validate(location, Level.FILES, Local())
+    report = validate(location, Level.FILES, LocalBackend())
     errors = [one.violation for one in report.findings if one.severity is Severity.ERROR]
     assert [(one.requirement, one.expected) for one in errors] == [("DFL006", str(file.file_size_in_bytes))]
     assert read_table(load_table(location)).read_all().num_rows == 8_000
     del store
 
 
-@pytest.mark.parametrize("size", [0, 1, 5, END - 1, END, END + 1, 3 * END])
+@pytest.mark.parametrize("size", [0, 1, 5, END_BYTES - 1, END_BYTES, END_BYTES + 1, 3 * END_BYTES])
 def test_a_file_on_a_store_has_its_bytes_whatever_size_was_announced(size: int, store: Store) -> None:
     content = random.Random(size).randbytes(size)
     location = f"s3://{BUCKET}/files/{size}"
     write_bytes(location, content)
-    for length in (None, -1, 0, 1, size, size - 1, size + 1, size + 2 * END):
+    for length in (None, -1, 0, 1, size, size - 1, size + 1, size + 2 * END_BYTES):
         for file_format in (FileFormat.PARQUET, FileFormat.AVRO):
             store.requests.clear()
             file = open_rows_file(location, file_format, length)
@@ -118,7 +118,9 @@ def test_the_vectors_of_one_puffin_file_take_one_request(store: Store) -> None:
     kit.commit(*vectors_in_one_file(kit, files))
     kit.table()
     for work in (
-        lambda: [one for one in validate(location, Level.FILES, Local()).findings if one.severity is Severity.ERROR],
+        lambda: [
+            one for one in validate(location, Level.FILES, LocalBackend()).findings if one.severity is Severity.ERROR
+        ],
         lambda: read_table(load_table(location)).read_all().num_rows - (20 * 5 - (1 + 2 + 3 + 4)),
     ):
         store.requests.clear()
@@ -171,7 +173,7 @@ def test_requests_for_files_overlap(store: Store) -> None:
 
     store.faults = late
     try:
-        assert validate(location, Level.FILES, Local()).findings == ()
+        assert validate(location, Level.FILES, LocalBackend()).findings == ()
     finally:
         store.faults = lambda _: None
     assert len(began) == 12
@@ -190,7 +192,7 @@ def test_first_bytes_that_are_wrong_are_found_with_the_rows(store: Store) -> Non
         kit.commit(file)
         kit.table()
         for level, expected in ((Level.FILES, []), (Level.ROWS, [code])):
-            assert [one.requirement for one in validate(location, level, Local()).findings] == expected
+            assert [one.requirement for one in validate(location, level, LocalBackend()).findings] == expected
     del store
 
 
@@ -223,7 +225,7 @@ def test_what_is_read_is_what_the_file_has(
     places: list[tuple[int, int]], end: int, length: int | None, from_start: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store_file, "END", end)
+        patch.setattr(store_file, "END_BYTES", end)
         patch.setattr(store_file, "PART", end)
         patch.setattr(store_file, "MAX_CACHED_BYTES", 2000)
         file = StoreFile(Counting(CONTENT), "s3://b/f", length=length, from_start=from_start)
@@ -235,7 +237,7 @@ def test_what_is_read_is_what_the_file_has(
 
 
 def test_a_part_before_the_kept_end_is_joined_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_file, "END", 100)
+    monkeypatch.setattr(store_file, "END_BYTES", 100)
     below = Counting(CONTENT)
     file = StoreFile(below, "s3://b/f")
     for start in (2992, 2500, 2500, 2600):

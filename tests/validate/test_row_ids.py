@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conformance.validator.check_results import Facts
-from conformance.validator.context import Context, Level, Members
-from conformance.validator.deleted_positions import Origin
+from conformance.validator.context import Context, Level, ManifestMembership
+from conformance.validator.deleted_positions import FactOrigin
 from conformance.validator.row_ids import RowIds, check_ids, deleted_facts, live_ids
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
@@ -52,7 +52,7 @@ PLACES: list[tuple[PartitionSpec, dict[int, Any]]] = [
 SAME = [0, 1, 2, 2, 1, 3]
 
 
-def origin(manifest: int, entry: int, sequence: int | None, where: int = 0, **changes: Any) -> Origin:
+def origin(manifest: int, entry: int, sequence: int | None, where: int = 0, **changes: Any) -> FactOrigin:
     """The entry of a file in one of `PLACES`, a data file unless the changes say otherwise."""
     spec, partition = PLACES[where]
     file: dict[str, Any] = {
@@ -64,7 +64,7 @@ def origin(manifest: int, entry: int, sequence: int | None, where: int = 0, **ch
         "partition": partition,
         **changes,
     }
-    return Origin(manifest, entry, sequence, DataFile(**file), spec)
+    return FactOrigin(manifest, entry, sequence, DataFile(**file), spec)
 
 
 def context(buckets: int) -> Context:
@@ -118,7 +118,7 @@ DELETES = st.lists(
 @given(FILES, DELETES, st.integers(1, 5), st.integers(1, 4))
 def test_ids_that_come_twice_are_found_and_no_others(files: Any, deletes: Any, buckets: int, batch: int) -> None:
     known = context(buckets)
-    members = Members(3, {7: frozenset({0, 1}), 8: frozenset({0, 2})}, (7, 8), ())
+    members = ManifestMembership(3, {7: frozenset({0, 1}), 8: frozenset({0, 2})}, (7, 8), ())
     facts: list[Facts] = []
     for number, (manifest, first, stored, sequence, where) in enumerate(files):
         data_file = SimpleNamespace(file_path=f"f{number}", first_row_id=first)
@@ -136,7 +136,7 @@ def test_ids_that_come_twice_are_found_and_no_others(files: Any, deletes: Any, b
     }
     wanted: set[int] = set()
     for snapshot_id in members.checked:
-        manifests = members.of_snapshot[snapshot_id]
+        manifests = members.by_snapshot[snapshot_id]
         rows = collections.defaultdict(list)
         for number, (manifest, first, stored, sequence, place) in enumerate(files):
             gone = {
@@ -157,7 +157,7 @@ def test_ids_that_come_twice_are_found_and_no_others(files: Any, deletes: Any, b
     assert bool(found) == bool(wanted)
 
 
-def _checked(known: Context, members: Members, facts: list[Facts]) -> list[Any]:
+def _checked(known: Context, members: ManifestMembership, facts: list[Facts]) -> list[Any]:
     by_path: dict[int, list[Facts]] = {}
     for fact in facts:
         by_path.setdefault(fact.bucket, []).append(fact)
@@ -170,7 +170,7 @@ def _checked(known: Context, members: Members, facts: list[Facts]) -> list[Any]:
 
 def test_what_is_found_does_not_depend_on_the_order_of_facts() -> None:
     known = context(2)
-    members = Members(1, {7: frozenset({0})}, (7,), ())
+    members = ManifestMembership(1, {7: frozenset({0})}, (7,), ())
     facts: list[Facts] = []
     for number in range(3):
         data_file = SimpleNamespace(file_path=f"f{number}", first_row_id=None)

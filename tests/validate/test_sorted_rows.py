@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.validator.sorted_rows import Ascending, SortKey
+from conformance.validator.sorted_rows import SortKey, SortOrderCheck
 from spec_ref.data_types.types import DOUBLE, LONG
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField
@@ -41,7 +41,7 @@ def first_wrong(rows: list[tuple[Any, Any]]) -> tuple[int, Any, Any] | None:
 
 @given(ROWS, st.integers(1, 6))
 def test_the_first_row_in_the_wrong_place_is_found_with_its_values(rows: list[tuple[Any, Any]], size: int) -> None:
-    checked = Ascending((key(1, LONG, SortDirection.ASC), key(2, DOUBLE, SortDirection.DESC)))
+    checked = SortOrderCheck((key(1, LONG, SortDirection.ASC), key(2, DOUBLE, SortDirection.DESC)))
     for start in range(0, len(rows), size):
         longs, doubles = zip(*rows[start : start + size], strict=True)
         checked.add([pa.array(longs, pa.int64()), pa.array(doubles, pa.float64())])

@@ -30,8 +30,8 @@ from conformance.validator import (
     table_root,
 )
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Unreadable, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import UnreadableTable, validate
 from conformance.validator.stall_timeout import Stalled, has_abandoned_thread, report_alive, run_with_stall_timeout
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
@@ -46,7 +46,7 @@ def _golden_tables() -> None:
 
 
 def test_a_file_that_never_comes_is_reported_and_the_others_are_checked(store: socket.socket, tmp_path: Path) -> None:
-    engine = Local(2, isolated=True)
+    engine = LocalBackend(2, isolated=True)
     try:
         report = validate(stalled_table(tmp_path), Level.ROWS, engine, file_seconds=5)
     finally:
@@ -100,7 +100,7 @@ def test_lists_and_manifests_are_waited_for_no_longer(
 ) -> None:
     root = Workbench(TABLE, tmp_path).relocate()
     never(module, "read_bytes", ending, monkeypatch)
-    report = validate(root, Level.MANIFESTS, Local(), file_seconds=SECONDS)
+    report = validate(root, Level.MANIFESTS, LocalBackend(), file_seconds=SECONDS)
     errors = [one.violation for one in report.findings if one.severity is Severity.ERROR]
     assert {(one.requirement, one.aspect) for one in errors} == {(code, "unreadable")}
 
@@ -108,10 +108,10 @@ def test_lists_and_manifests_are_waited_for_no_longer(
 def test_metadata_that_never_comes_is_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = Workbench(TABLE, tmp_path).relocate()
     never(run, "read_bytes", "v1.metadata.json", monkeypatch)
-    with pytest.raises(Unreadable, match=r"nothing was read for 0\.5 seconds"):
-        validate(root, Level.METADATA, Local(), file_seconds=SECONDS)
-    with pytest.raises(Unreadable, match="nothing was read"):
-        diff.compare(root, root, lambda *_: pytest.fail("not asked"), SECONDS)
+    with pytest.raises(UnreadableTable, match=r"nothing was read for 0\.5 seconds"):
+        validate(root, Level.METADATA, LocalBackend(), file_seconds=SECONDS)
+    with pytest.raises(UnreadableTable, match="nothing was read"):
+        diff.compare_versions(root, root, lambda *_: pytest.fail("not asked"), SECONDS)
 
 
 def test_partition_statistics_are_waited_for_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_a_file_that_comes_slowly_is_read(tmp_path: Path, monkeypatch: pytest.Mo
         return data_file_reader.attrs.evolve(made, batches=batches)
 
     monkeypatch.setattr(files, "open_file", slow)
-    report = validate(root, Level.ROWS, Local(), file_seconds=2)
+    report = validate(root, Level.ROWS, LocalBackend(), file_seconds=2)
     assert [str(one) for one in report.findings if one.severity is Severity.ERROR] == []
 
 

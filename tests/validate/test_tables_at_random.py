@@ -13,8 +13,8 @@ from conformance.properties.script_maker import Size
 from conformance.properties.scripts import make_script
 from conformance.runner.adapter_interface import InProcess
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
 
 SEEDS, EACH = 6, 10
@@ -36,7 +36,7 @@ def test_no_table_of_the_reference_breaks_a_rule(start: int, writer: InProcess, 
             continue  # pyarrow has no ORC timestamps inside of lists and maps beyond the range of nanoseconds
         assert isinstance(table, ScriptedTable), (seed, table)
         written += 1
-        report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
+        report = validate(table.metadata, Level.ROWS, LocalBackend(), SnapshotSelection("all"))
         errors = [str(finding) for finding in report.findings if finding.severity is Severity.ERROR]
         assert errors == [], seed
     assert written > EACH / 2
@@ -71,6 +71,6 @@ def test_an_equality_delete_of_another_partition_than_its_file_is_reported_and_n
         tmp_path,
     )
     assert isinstance(table, ScriptedTable)
-    report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
+    report = validate(table.metadata, Level.ROWS, LocalBackend(), SnapshotSelection("all"))
     found = {(finding.violation.requirement, finding.severity) for finding in report.findings}
     assert ("PAR001", Severity.INFO) in found

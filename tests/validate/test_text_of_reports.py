@@ -17,7 +17,7 @@ from conformance.table_io.writing import create_table
 from conformance.validator.context import Level
 from conformance.validator.finding import finding
 from conformance.validator.run import TableReport
-from conformance.validator.table_root import location_elsewhere
+from conformance.validator.table_root import recorded_location_if_copied
 from spec_ref import read_metadata
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Description, SpecError, spec_error
@@ -121,12 +121,12 @@ def metadata_file(tmp_path: Path) -> Path:
 
 def test_files_of_a_copied_table_are_elsewhere(metadata_file: Path, tmp_path: Path) -> None:
     metadata = read_metadata(metadata_file.read_bytes())
-    assert location_elsewhere(metadata, str(metadata_file)) is None
-    assert location_elsewhere(metadata, metadata_file.as_uri()) is None
+    assert recorded_location_if_copied(metadata, str(metadata_file)) is None
+    assert recorded_location_if_copied(metadata, metadata_file.as_uri()) is None
     copied = shutil.copytree(tmp_path / "t", tmp_path / "t2") / "metadata" / metadata_file.name
-    assert location_elsewhere(metadata, str(copied)) == metadata.location
+    assert recorded_location_if_copied(metadata, str(copied)) == metadata.location
     (tmp_path / "link").symlink_to(tmp_path / "t")
-    assert location_elsewhere(metadata, str(tmp_path / "link" / "metadata" / metadata_file.name)) is None
+    assert recorded_location_if_copied(metadata, str(tmp_path / "link" / "metadata" / metadata_file.name)) is None
 
 
 @pytest.mark.parametrize(
@@ -146,4 +146,4 @@ def test_a_location_is_compared_without_its_spelling(
     metadata: TableMetadata = attrs.evolve(
         read_metadata(metadata_file.read_bytes()), location=location, properties={"write.metadata.path": "s3://b/m"}
     )
-    assert location_elsewhere(metadata, file) == (location if elsewhere else None)
+    assert recorded_location_if_copied(metadata, file) == (location if elsewhere else None)

@@ -10,8 +10,8 @@ import pytest
 
 from conformance.table_io.writing import append, create_table, delete, open_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import index, materialize, table_names
 from spec_ref.checks.findings import Severity
@@ -51,17 +51,17 @@ def errors(report: object) -> list[str]:
 
 @pytest.mark.parametrize("name", [name for name in WRITTEN if not name.startswith(BROKEN) and name not in BORNE])
 def test_a_golden_table_has_no_errors_in_any_snapshot(name: str) -> None:
-    assert errors(validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all"))) == []
+    assert errors(validate(str(PLACE / name), Level.ROWS, LocalBackend(), SnapshotSelection("all"))) == []
 
 
 @pytest.mark.parametrize("name", [name for name in WRITTEN if name.startswith(BROKEN)])
 def test_a_broken_golden_table_has_errors(name: str) -> None:
-    assert errors(validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all")))
+    assert errors(validate(str(PLACE / name), Level.ROWS, LocalBackend(), SnapshotSelection("all")))
 
 
 @pytest.mark.parametrize(("name", "code"), BORNE.items())
 def test_what_readers_bear_is_reported(name: str, code: str) -> None:
-    report = validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all"))
+    report = validate(str(PLACE / name), Level.ROWS, LocalBackend(), SnapshotSelection("all"))
     assert {one.requirement for one in report.findings if one.severity is Severity.ERROR} == {code}
 
 
@@ -102,11 +102,11 @@ def test_what_is_encrypted_is_reported_and_is_no_error(part: str, tmp_path: Path
 
 def test_several_processes_find_what_one_does() -> None:
     location = str(PLACE / "row-lineage-parquet")
-    one, many = Local(), Local(workers=2)
+    one, many = LocalBackend(), LocalBackend(workers=2)
     many.few_tasks = 1
     try:
-        assert validate(location, Level.ROWS, many, Snapshots("all")) == validate(
-            location, Level.ROWS, one, Snapshots("all")
+        assert validate(location, Level.ROWS, many, SnapshotSelection("all")) == validate(
+            location, Level.ROWS, one, SnapshotSelection("all")
         )
     finally:
         many.close()
@@ -143,4 +143,4 @@ def test_a_snapshot_whose_expired_parent_is_forgotten_may_delete_files(tmp_path:
     del metadata["snapshots"][0]["parent-snapshot-id"]
     metadata["snapshot-log"] = metadata["snapshot-log"][-1:]
     location.write_text(json.dumps(metadata))
-    assert errors(validate(str(location), Level.ROWS, Local(), Snapshots("all"))) == []
+    assert errors(validate(str(location), Level.ROWS, LocalBackend(), SnapshotSelection("all"))) == []

@@ -15,7 +15,7 @@ from reword import without_messages
 import conformance
 from conformance.reports.validation import finding_json
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import materialize
@@ -62,7 +62,7 @@ def test_a_standalone_cluster_finds_what_this_machine_finds(tmp_path: Path) -> N
     found = {table["location"]: table["findings"] for table in json.loads(done.stdout)["tables"]}
     assert "Connected to Spark cluster" in done.stderr
     for name in TABLES:
-        here = validate(str(PLACE / name), Level.ROWS, Local())
+        here = validate(str(PLACE / name), Level.ROWS, LocalBackend())
         assert here.findings
         expected = json.loads(json.dumps([finding_json(one) for one in here.findings]))
         assert without_messages(found[str(PLACE / name)]) == without_messages(expected)

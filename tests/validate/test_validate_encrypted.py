@@ -16,11 +16,11 @@ import conformance
 from conformance.cli import main
 from conformance.core.failures import UsageError
 from conformance.table_io import file_access
-from conformance.table_io.encryption import KeyFile, KeyService, key_file
+from conformance.table_io.encryption import KeyFile, KeyService, parse_key_file
 from conformance.table_io.file_access import read_bytes, write_bytes
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, TableReport, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, TableReport, validate
 from conformance.vectors import shipped
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V3
@@ -36,7 +36,7 @@ INDEX = json.loads((WRITTEN / "index.json").read_text(encoding="utf-8"))
 
 
 def check(location: str, keys: KeyService | None, snapshots: str = "current") -> TableReport:
-    return validate(location, Level.ROWS, Local(), Snapshots(snapshots), key_service=keys)
+    return validate(location, Level.ROWS, LocalBackend(), SnapshotSelection(snapshots), key_service=keys)
 
 
 def found(report: TableReport, *severities: Severity) -> set[str]:
@@ -80,7 +80,7 @@ def test_the_golden_files_are_those_that_were_written(file_format: str) -> None:
 @pytest.mark.usefixtures("_as_written")
 @pytest.mark.parametrize("file_format", sorted(INDEX["tables"]))
 def test_a_table_that_iceberg_java_encrypted_is_checked_whole(file_format: str) -> None:
-    location, keys = metadata_file(file_format), key_file(INDEX["keys"])
+    location, keys = metadata_file(file_format), parse_key_file(INDEX["keys"])
     report = check(location, keys, "all")
     assert found(report, Severity.ERROR, Severity.WARNING, Severity.INFO) == set()
     assert (report.manifests, report.entries) == (4, 4)
@@ -243,4 +243,4 @@ def test_a_missing_library_for_aes_is_a_wrong_use_that_names_the_extra(monkeypat
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
     monkeypatch.delitem(sys.modules, "spec_ref.encodings.aes_gcm_stream")
     with pytest.raises(UsageError, match=r"\[encryption\]"):
-        key_file({})
+        parse_key_file({})

@@ -17,9 +17,9 @@ from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 -
 
 import conformance
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.remote import Remote
-from conformance.validator.run import Snapshots, Unreadable, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.remote import RemoteSpark
+from conformance.validator.run import SnapshotSelection, UnreadableTable, validate
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import index, materialize, table_names
 from tests.validate.corruptions.statistics import PARTITIONED, partition_statistics
@@ -28,7 +28,7 @@ from tools.grid.workbench import Workbench
 pytestmark = pytest.mark.engine
 
 FEW = ("row-lineage-parquet", "broken-dv-checksum", "broken-manifest-missing", "equality-deletes-scopes")
-ALL = Snapshots("all")
+ALL = SnapshotSelection("all")
 
 SECONDS = 12.0
 """How long the file of a store that never answers is waited for."""
@@ -44,15 +44,15 @@ def test_spark_and_this_machine_find_the_same(store: socket.socket, tmp_path: Pa
     made = _with_partition_statistics(tmp_path)
     stalled = stalled_table(tmp_path)
     nothing = str(tmp_path / "nothing")
-    with Remote(Level.ROWS, "local[1]", SECONDS) as there:
+    with RemoteSpark(Level.ROWS, "local[1]", SECONDS) as there:
         for location in (*(str(PLACE / name) for name in wanted), made, stalled):
-            here = validate(location, Level.ROWS, Local(), ALL, SECONDS)
+            here = validate(location, Level.ROWS, LocalBackend(), ALL, SECONDS)
             assert there.check(location, ALL) == here
             assert here.findings
             assert location != stalled or any(one.violation.found == repr(STALLED) for one in here.findings)
             assert location != made or "STA020" in {finding.requirement for finding in here.findings}
-        for check in (lambda: there.check(nothing, ALL), lambda: validate(nothing, Level.ROWS, Local(), ALL)):
-            with pytest.raises(Unreadable, match="no such file"):
+        for check in (lambda: there.check(nothing, ALL), lambda: validate(nothing, Level.ROWS, LocalBackend(), ALL)):
+            with pytest.raises(UnreadableTable, match="no such file"):
                 check()
 
 

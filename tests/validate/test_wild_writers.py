@@ -9,8 +9,8 @@ import pytest
 
 from conformance.table_io import file_access
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from conformance.vectors import shipped
 from spec_ref.checks.findings import Severity
 
@@ -60,7 +60,7 @@ def _as_written(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_writer_is_recognised_and_what_it_breaks_is_found(table: str) -> None:
     folder = WRITERS / table
     document = json.loads((folder.parent / "index.json").read_text())["tables"][folder.name]
-    report = validate(str(folder / Path(document["metadata"])), Level.ROWS, Local(), Snapshots("all"))
+    report = validate(str(folder / Path(document["metadata"])), Level.ROWS, LocalBackend(), SnapshotSelection("all"))
     errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
     assert errors == ERRORS.get(table, set())
     if report.entries:  # the metadata of ClickHouse's v1 is not to be read

@@ -13,8 +13,8 @@ import pytest
 from conformance.table_io.local import read_table
 from conformance.table_io.writing import Mode, WritableTable, append, create_table, delete
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.commits.changes import SetReference, Upgrade
 from spec_ref.core.records import evolve
@@ -45,7 +45,7 @@ def branch(table: WritableTable, name: str) -> None:
 
 def codes(table: WritableTable, snapshots: str) -> list[str]:
     """The requirements that errors are of."""
-    report = validate(table.base.location, Level.ROWS, Local(1), Snapshots(snapshots))
+    report = validate(table.base.location, Level.ROWS, LocalBackend(1), SnapshotSelection(snapshots))
     assert report.complete
     return [one.requirement for one in report.findings if one.severity is Severity.ERROR]
 

@@ -27,7 +27,7 @@ from conformance.table_io.writing import (
     compact,
     create_table,
     delete,
-    files_of_write,
+    list_write_files,
     merge,
     open_stored,
     open_table,
@@ -237,7 +237,7 @@ class GoesAway(Broken):
 class Busy(Broken):
     """Somebody else is always faster."""
 
-    def turn(self) -> Any:
+    def commit_lock(self) -> Any:
         return nullcontext()
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
@@ -370,13 +370,13 @@ def test_a_worker_that_is_killed(table: WritableTable, folder: Path) -> None:
     plan = plan_write(table.metadata)
     done = subprocess.run([sys.executable, "-c", KILLED], input=pickle.dumps(plan), check=False)
     assert done.returncode == -signal.SIGKILL
-    left = files_of_write(plan)
+    left = list_write_files(plan)
     assert left
     second = write_rows(plan, rows(10, 1), "00000-1")
     assert clean_up(plan, second) == ()
-    assert files_of_write(plan) == tuple(new.data_file.file_path for new in second)
+    assert list_write_files(plan) == tuple(new.data_file.file_path for new in second)
     assert clean_up(plan) == ()
-    assert files_of_write(plan) == ()
+    assert list_write_files(plan) == ()
     assert folder.exists()
 
 

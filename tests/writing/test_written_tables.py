@@ -16,8 +16,8 @@ from written import count_rows, errors, from_arrow, read, to_arrow
 from conformance.table_io.file_access import read_bytes
 from conformance.table_io.writing import WritableTable, append, create_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3
@@ -207,7 +207,7 @@ def test_avro_files_have_the_defaults_of_the_table(tmp_path: Path) -> None:  # A
     rows = [{"id": 1, "s": "a", "p": {"x": None}}, {"id": 2, "s": None, "p": None}]
     append(table, to_arrow(Schema(fields), [{1: 1, 2: "a", 3: {4: None}}, {1: 2}]))
     assert sorted(read(table).to_pylist(), key=lambda row: row["id"]) == rows
-    found = validate(table.base.location, Level.ROWS, Local(1), Snapshots("all")).findings
+    found = validate(table.base.location, Level.ROWS, LocalBackend(1), SnapshotSelection("all")).findings
     assert "AVR003" not in {finding.requirement for finding in found}
 
 

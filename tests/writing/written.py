@@ -12,8 +12,8 @@ import pyarrow as pa
 from conformance.table_io.local import read_table
 from conformance.table_io.writing import WritableTable
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.schemas.arrow_columns import arrow_field
@@ -63,10 +63,10 @@ def lines(table: WritableTable, *names: str, **options: Any) -> list[tuple[Any, 
     return sorted(zip(*(column.to_pylist() for column in columns), strict=True), key=repr)
 
 
-def errors(table: WritableTable, snapshots: Snapshots | None = None) -> list[Finding]:
+def errors(table: WritableTable, snapshots: SnapshotSelection | None = None) -> list[Finding]:
     """What the validator finds that is wrong with a table, its rows included."""
     level = Level.ROWS
-    found = validate(table.base.location, level, Local(1), snapshots or Snapshots("all"))
+    found = validate(table.base.location, level, LocalBackend(1), snapshots or SnapshotSelection("all"))
     return [one for one in found.findings if one.severity is Severity.ERROR]
 
 

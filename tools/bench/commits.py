@@ -26,7 +26,7 @@ from attrs import frozen
 
 from conformance.engine_setup import EngineError, launch
 from conformance.operations.commits.fixtures import data_file, empty_table
-from conformance.table_io.catalogs.servers import KINDS, RunningServer, ServerKind
+from conformance.table_io.catalogs.servers import KINDS, ManagedServer, ServerKind
 from conformance.table_io.stores import commit, open_store
 from conformance.table_io.stores.runner import Runner
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
@@ -204,18 +204,18 @@ def claims(scale: Scale) -> Iterator[Claim]:
 def _taken(kind: ServerKind, folder: Path, seconds: float, rounds: int) -> dict[tuple[str, int], list[Commits]]:
     """Measure all rounds of both sides on a new server."""
     taken: dict[tuple[str, int], list[Commits]] = {(who, n): [] for n in RETRIES for who in ("ours", "theirs")}
-    running = RunningServer(kind, folder / "server")
+    running = ManagedServer(kind, folder / "server")
     try:
         for number in range(rounds):
             for (who, retries), measured in taken.items():
                 name = f"{who}_{number}_{len(measured)}_{retries}".replace("-", "")
                 location = f"file://{folder}/{name}"
                 if who == "ours":
-                    assert kind.store is not None
-                    url = kind.store(running.address).format(table=name)
+                    assert kind.store_url is not None
+                    url = kind.store_url(running.address).format(table=name)
                     measured.append(ours(url, location, seconds, retries))
                 else:
-                    settings = kind.properties(running.address)
+                    settings = kind.pyiceberg_properties(running.address)
                     measured.append(pyiceberg(settings, f"stress.{name}", location, seconds, retries))
     finally:
         running.stop()

@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 from attrs import frozen
 
-from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.local import plan_read, read_table
 from conformance.table_io.tables import load_table
 from conformance.validator.local import CONNECTIONS
 from spec_ref.core.records import evolve
@@ -157,7 +157,7 @@ for line in sys.stdin:
 """
 
 SCANS: dict[str, Callable[[str], int]] = {
-    "planning": lambda location: len(list(plan_reading(load_table(location))[1])),
+    "planning": lambda location: len(list(plan_read(load_table(location))[1])),
     "reading": lambda location: read_table(load_table(location)).read_all().num_rows,
 }
 SCANNED_ROWS = 20_000

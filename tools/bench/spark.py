@@ -55,10 +55,10 @@ spark.sparkContext.setLogLevel("ERROR")
 from conformance.table_io.spark import read_dataframe
 from conformance.validator.context import Level
 from conformance.validator.run import validate
-from conformance.validator.spark import Spark
+from conformance.validator.spark import SparkBackend
 from conformance.table_io.writing import create_table, spark as on_spark
 from spec_ref.data_types.types import DOUBLE, INT, LONG, STRING, NestedField
-checks = Spark()
+checks = SparkBackend()
 spark.conf.set("spark.sql.catalog.bench", "org.apache.iceberg.spark.SparkCatalog")
 spark.conf.set("spark.sql.catalog.bench.type", "hadoop")
 COLUMNS = (("id", LONG), ("v", DOUBLE), ("k", INT), ("s", STRING))

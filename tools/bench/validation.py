@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2
@@ -329,7 +329,7 @@ def _rows(scale: Scale) -> Iterator[Claim]:
 
         def checked() -> float:
             start = time.process_time()
-            report = validate(metadata, Level.ROWS, Local(workers=1))
+            report = validate(metadata, Level.ROWS, LocalBackend(workers=1))
             taken = time.process_time() - start
             if found := [one for one in report.findings if one.severity.value == "error"]:
                 message = f"the table has errors: {found}"

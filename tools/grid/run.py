@@ -17,7 +17,7 @@ import attrs
 from conformance.rules import registry
 from conformance.validator.context import Level
 from conformance.validator.run import CURRENT
-from conformance.validator.table_root import Unreadable
+from conformance.validator.table_root import UnreadableTable
 from spec_ref.checks import LEVELS
 from spec_ref.checks.findings import Finding, Severity
 from tools.grid.cells import Cell, NoCell, cells, mutate
@@ -162,7 +162,7 @@ def _findings(bench: Workbench) -> tuple[Finding, ...] | None:
     """Return the findings; None if the metadata cannot even be read."""
     try:
         return bench.validate(Level.ROWS, CURRENT).findings
-    except Unreadable:
+    except UnreadableTable:
         return None
 
 

@@ -19,8 +19,8 @@ import fastavro
 from conformance.table_io import file_access
 from conformance.table_io.tables import metadata_location
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import CURRENT, Snapshots, TableReport, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import CURRENT, SnapshotSelection, TableReport, validate
 from conformance.vectors.golden_places import PLACE
 
 _STATUSES = ("existing", "added", "deleted")
@@ -284,10 +284,10 @@ class Workbench:
         root.write_text(json.dumps(self.metadata))
         return str(root)
 
-    def validate(self, level: Level, snapshots: Snapshots = CURRENT) -> TableReport:
+    def validate(self, level: Level, snapshots: SnapshotSelection = CURRENT) -> TableReport:
         """Validate the table in its current state."""
         with redirect_reads(self.write()):
-            return validate(self.metadata_path, level, Local(), snapshots)
+            return validate(self.metadata_path, level, LocalBackend(), snapshots)
 
 
 def local(location: str) -> str:

@@ -167,8 +167,8 @@ def written() -> dict[str, Check]:
     from conformance.properties.script_maker import Size
     from conformance.properties.scripts import make_script
     from conformance.validator.context import Level
-    from conformance.validator.local import Local
-    from conformance.validator.run import Snapshots, validate
+    from conformance.validator.local import LocalBackend
+    from conformance.validator.run import SnapshotSelection, validate
     from spec_ref.checks.findings import Severity
 
     def valid(seed: int) -> bool:
@@ -178,7 +178,7 @@ def written() -> dict[str, Check]:
                 return True
             if not isinstance(table, ScriptedTable):
                 return False
-            report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
+            report = validate(table.metadata, Level.ROWS, LocalBackend(), SnapshotSelection("all"))
             return not any(one.severity is Severity.ERROR for one in report.findings)
 
     return {str(seed): partial(valid, seed) for seed in range(SEEDS["written"])}

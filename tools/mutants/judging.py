@@ -139,7 +139,7 @@ class Judges:
 def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """Return the corruption kit of the validator, and the tables that are valid."""
     from conformance.validator.context import Level
-    from conformance.validator.run import Snapshots
+    from conformance.validator.run import SnapshotSelection
     from spec_ref.checks.findings import MAX_EXAMPLES, Severity
     from tests.validate import corruptions
     from tools.grid.workbench import Workbench
@@ -148,7 +148,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
         with tempfile.TemporaryDirectory() as folder:
             bench = Workbench(one.table, Path(folder))
             one.mutate(bench)
-            report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+            report = bench.validate(Level(one.level), SnapshotSelection(one.snapshots))
         errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
         if any(
             len(finding.examples) != (min(finding.count, MAX_EXAMPLES) if finding.count > 1 else 0)
@@ -166,14 +166,14 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
 def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """Return checks of golden tables: those that engines wrote are valid, the broken ones are not."""
     from conformance.validator.context import Level
-    from conformance.validator.local import Local
-    from conformance.validator.run import Snapshots, validate
+    from conformance.validator.local import LocalBackend
+    from conformance.validator.run import SnapshotSelection, validate
     from conformance.vectors.golden_places import PLACE
     from conformance.vectors.golden_tables import index, table_names
     from spec_ref.checks.findings import Severity
 
     def is_reported(name: str) -> bool:
-        report = validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all"))
+        report = validate(str(PLACE / name), Level.ROWS, LocalBackend(), SnapshotSelection("all"))
         errors = [one for one in report.findings if one.severity is Severity.ERROR]
         return bool(errors) == name.startswith("broken-")
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.local import plan_read, read_table
 from conformance.table_io.tables import load_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
+from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
 from spec_ref.core.versions import V3
 from tools.faulty_store import Store, running_faulty_store
@@ -23,11 +23,11 @@ OBJECTS = {"manifest": r"/manifest-", "data file": r"/data/.*\.parquet$", "vecto
 
 
 WAYS: dict[str, Callable[[str], object]] = {
-    "planning": lambda place: list(plan_reading(load_table(place))[1]),
+    "planning": lambda place: list(plan_read(load_table(place))[1]),
     "reading": lambda place: read_table(load_table(place)).read_all(),
-    "validating manifests": lambda place: validate(place, Level.MANIFESTS, Local()),
-    "validating files": lambda place: validate(place, Level.FILES, Local()),
-    "validating rows": lambda place: validate(place, Level.ROWS, Local()),
+    "validating manifests": lambda place: validate(place, Level.MANIFESTS, LocalBackend()),
+    "validating files": lambda place: validate(place, Level.FILES, LocalBackend()),
+    "validating rows": lambda place: validate(place, Level.ROWS, LocalBackend()),
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from conformance.runner.execution import RunPlan, execute
 from conformance.runner.results import ResultsWriter
 from conformance.runner.targets import make_limits, target
-from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.local import plan_read, read_table
 from conformance.table_io.records import read_rows
 from conformance.table_io.tables import load_table
 from conformance.validator.check_results import Facts
@@ -37,13 +37,13 @@ def planned_plainly(location: str, question: str, files: str) -> dict[str, Any]:
 
 def held(location: str) -> dict[str, Any]:
     """Plan a scan of all files and keep its tasks, as reading on one machine does."""
-    _, tasks = plan_reading(load_table(location))
+    _, tasks = plan_read(load_table(location))
     return {"count": len(list(tasks))}
 
 
 def sent(location: str) -> dict[str, Any]:
     """Plan a scan of all files and keep its tasks in the form that Spark's executors receive."""
-    _, tasks = plan_reading(load_table(location))
+    _, tasks = plan_read(load_table(location))
     packed = [pickle.dumps(task) for task in tasks]
     return {"count": len(packed), "bytes": sum(map(len, packed))}
 

@@ -25,7 +25,7 @@ from conformance.core.failures import NotExamined
 from conformance.engines.reference.adapter import REFUSALS
 from conformance.engines.spark_reference import writing
 from conformance.engines.spark_reference.kernels import ANSWERS, SCALAR, TASK, answer_batches, pack_value
-from conformance.table_io.local import plan_reading
+from conformance.table_io.local import plan_read
 from conformance.table_io.tables import load_table
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE
@@ -104,7 +104,7 @@ def plan_task_requests(args: dict[str, Any]) -> list[Request]:
     """Plan a scan, and return one question for each of its tasks; the answers are the rows of the table."""
     snapshot = args.get("snapshot")
     try:
-        reading, tasks = plan_reading(
+        reading, tasks = plan_read(
             load_table(args["table"]),
             snapshot_id=None if snapshot is None else int(snapshot),
             ref=args.get("ref"),

@@ -83,7 +83,7 @@ class MemoryStore:
     def close(self) -> None:
         """Do nothing, as there is nothing to release."""
 
-    def turn(self) -> AbstractContextManager[object]:
+    def commit_lock(self) -> AbstractContextManager[object]:
         """Return a context that does not wait, as only one thread uses the store."""
         return nullcontext()
 

@@ -14,12 +14,12 @@ from attrs import Factory, frozen
 from conformance.core.json_text import dump_json
 from conformance.operations.writing.literals import read_literal, write_literal
 from conformance.table_io.delete_files import DeleteFiles
-from conformance.table_io.local import plan_reading
+from conformance.table_io.local import plan_read
 from conformance.table_io.read_tasks import read_task
 from conformance.table_io.tables import Table, load_table
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots, validate
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.core.errors import Violation
@@ -165,7 +165,7 @@ class WrittenTable:
 
     def broken_rules(self) -> Iterator[Violation]:
         """Yield each rule that the validator finds broken, at all levels and in all snapshots."""
-        report = validate(self.table.metadata_location, Level.ROWS, Local(), Snapshots("all"))
+        report = validate(self.table.metadata_location, Level.ROWS, LocalBackend(), SnapshotSelection("all"))
         for finding in report.findings:
             if finding.severity is Severity.ERROR:
                 yield finding.violation
@@ -264,7 +264,7 @@ class WrittenTable:
         state = table_state(metadata, **which)
         types = {column.name: column.type for column in state.schema.fields}
         lineage = LINEAGE if ROW_LINEAGE.is_supported(metadata.format_version) else ()
-        reading, planned = plan_reading(self.table, filter=predicate_from_json(filter), **which)
+        reading, planned = plan_read(self.table, filter=predicate_from_json(filter), **which)
         # Selected by id, not by name: columns of the table may have the names of row lineage.
         reading, tasks = attrs.evolve(reading, metadata_columns=lineage), list(planned)
         deletes = DeleteFiles(reading, tasks)

@@ -37,13 +37,13 @@ from conformance.races.stress.judge import (
 )
 from conformance.races.stress.table import read_final_table
 from conformance.races.stress.writers import Work
-from conformance.table_io.catalogs.servers import KINDS, LOOPBACK, S3, S3_ENVIRONMENT, RunningServer, make_bucket
+from conformance.table_io.catalogs.servers import KINDS, LOOPBACK, S3, S3_ENVIRONMENT, ManagedServer, make_bucket
 from conformance.table_io.stores.opening import check_url
 from conformance.table_io.tables import load_table
 from conformance.validator.catalogs import PREFIX, explain_error
 from conformance.validator.context import Level
-from conformance.validator.local import Local
-from conformance.validator.run import Snapshots
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection
 from conformance.validator.run import validate as validate_table
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
@@ -137,7 +137,7 @@ class Report:
 class _Target:
     plan: dict[str, Any]
     server: str
-    running: RunningServer | None = None
+    running: ManagedServer | None = None
     drop: bool = False
 
 
@@ -151,30 +151,30 @@ def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
     kind = KINDS.get(settings.server)
     if kind is None:
         raise UsageError(f"unknown server {settings.server}; the servers are {', '.join(KINDS)}")
-    if settings.client == REFERENCE and kind.store is None:
+    if settings.client == REFERENCE and kind.store_url is None:
         raise UsageError(f"--server {settings.server}: the reference does not support it; use --client pyiceberg")
-    if settings.server_kills and not (kind.survives and kind.command):
+    if settings.server_kills and not (kind.is_durable and kind.command):
         raise UsageError(f"--server {settings.server}: it loses its data when killed; use --server-kills 0")
     try:
         with ExitStack() as stack:
             s3 = ""
             if kind.needs_s3:
-                mock = RunningServer(S3, directory / "s3")
+                mock = ManagedServer(S3, directory / "s3")
                 stack.callback(mock.stop)
                 s3 = mock.address.http
                 make_bucket(s3)
                 stack.enter_context(_environment({**S3_ENVIRONMENT, "AWS_ENDPOINT_URL_S3": s3}))
-            running = RunningServer(kind, directory / "server", s3)
+            running = ManagedServer(kind, directory / "server", s3)
             stack.callback(running.stop)
             at = running.address
-            Path(at.place, "warehouse").mkdir(exist_ok=True)
+            Path(at.folder, "warehouse").mkdir(exist_ok=True)
             if settings.client == REFERENCE:
-                assert kind.store is not None
+                assert kind.store_url is not None
                 base = "s3://lake/stress" if s3 else f"{at.warehouse}/stress"
-                plan: dict[str, Any] = {"catalog": kind.store(at).format(table=name), "location": f"{base}/{name}"}
+                plan: dict[str, Any] = {"catalog": kind.store_url(at).format(table=name), "location": f"{base}/{name}"}
             else:
-                plan = {"catalog": "stress", "table": f"stress.{name}", "properties": kind.properties(at)}
-            yield _Target(plan=plan, server=f"{kind.described}, started here", running=running)
+                plan = {"catalog": "stress", "table": f"stress.{name}", "properties": kind.pyiceberg_properties(at)}
+            yield _Target(plan=plan, server=f"{kind.title_and_version}, started here", running=running)
     except EngineError as error:
         raise StressStopped(str(error)) from None
 
@@ -433,9 +433,9 @@ def _check(location: str, setup: int, operations: list[Any], report: Report) -> 
 
 def _validate(location: str, report: Report) -> None:
     """Check the table with the validator at all levels, including rows."""
-    snapshots = Snapshots("refs" if len(load_table(location).metadata.snapshots) > MAX_VALIDATED else "all")
+    snapshots = SnapshotSelection("refs" if len(load_table(location).metadata.snapshots) > MAX_VALIDATED else "all")
     try:
-        checked = validate_table(location, Level.ROWS, Local(), snapshots)
+        checked = validate_table(location, Level.ROWS, LocalBackend(), snapshots)
     except NotExamined as error:
         report.problems.append(Problem(INVALID, str(error)))
         return

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from conformance.races.stress.judge import FinalTable
 from conformance.races.stress.writers import BRANCH
 from conformance.table_io.file_access import FileMissing
-from conformance.table_io.local import plan_reading, read_table
+from conformance.table_io.local import plan_read, read_table
 from conformance.table_io.tables import Table, load_table
 from spec_ref.snapshots.references import MAIN, RefType
 
@@ -55,7 +55,7 @@ def _rows(table: Table, ref: str) -> tuple[dict[int, Counter[int]], dict[int, in
 
 
 def _sequence_numbers(table: Table, ref: str) -> dict[str, int]:
-    _, tasks = plan_reading(table, ref=ref)
+    _, tasks = plan_read(table, ref=ref)
     return {task.data_file.file_path: task.data_sequence_number for task in tasks}
 
 

@@ -185,13 +185,13 @@ function openPoints(data, show) {
   place.append(rows.length ? table(["", "the texts, and what we decided", "the side that implementations take"], rows) : make("p", {}, "None."));
 }
 
-// In how many cases about a point two implementations chose different outcomes.
+// The number of cases about a point in which two implementations chose different outcomes.
 function dividedBy(data, id) {
   return data.cases.filter((one, index) => one.contradiction.includes(id) && new Set(data.adapters
     .map((adapter) => (adapter.details[index] || {}).chosen).filter((chosen) => chosen !== undefined).map(json)).size > 1).length;
 }
 
-// The status of a requirement is the worst of its cases, and "unsupported" only where all of them are.
+// The status of a requirement is the worst status of its cases; "unsupported" only if all of them are.
 const WORST_FIRST = ["crashed", "failed", "unexpected-pass", "known", "passed", "unsupported"];
 
 function coverage(data, show) {

@@ -1,8 +1,8 @@
-"""Runs a server, and ends it when standard input is closed, as after any end of the tool.
+"""Runs a server, and kills it when standard input is closed, as it is when the tool ends, even if it was killed.
 
-Arguments: a file for what the server prints, and its command; before them, ``--remove FOLDER`` names a folder that is
-removed at the end, also where the program that started this one was killed and cannot remove it. Lines on standard
-input: ``start``, ``kill`` (SIGKILL), ``status``; each is answered with a line. Uses only the standard library.
+Arguments: a file for the output of the server, and the command of the server. ``--remove FOLDER`` before them names a
+folder that is removed at the end, even if the program that started this one was killed. Each line on standard input,
+``start``, ``kill`` (SIGKILL) or ``status``, is answered with a line. Uses only the standard library.
 """
 
 from __future__ import annotations

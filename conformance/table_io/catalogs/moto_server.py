@@ -2,8 +2,8 @@
 
 Arguments: the port, and ``checked`` or ``as-it-is``. Runs in moto's environment.
 
-AWS Glue refuses ``UpdateTable`` if ``VersionId`` is not that of the table, which commits to Iceberg tables rely on.
-Moto 5.2.5 ignores it, so that two concurrent commits both succeed.
+AWS Glue refuses ``UpdateTable`` if ``VersionId`` is not the current version of the table. Commits to Iceberg tables
+rely on this. Moto 5.2.5 ignores ``VersionId``, so that two concurrent commits both succeed.
 """
 
 from __future__ import annotations

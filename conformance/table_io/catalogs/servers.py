@@ -91,7 +91,7 @@ def install_server(name: str, progress: Progress) -> ServerStatus:
 
 
 def java_for(server: CatalogServer) -> str | None:
-    """Return the oldest Java program that has the release that a server needs."""
+    """Return the ``java`` program of the lowest release that a server can run on; None if there is none."""
     found = [(release, path) for path in _javas() if (release := _release(path)) >= server.java]
     return min(found, default=(0, None))[1]
 
@@ -118,9 +118,9 @@ def _release(java: str) -> int:
 
 @attrs.frozen
 class Address:
-    """The address and the folder of a server."""
+    """The address and the folders of a server."""
 
-    place: Path
+    folder: Path
     """The folder of all its files."""
 
     port: int
@@ -128,17 +128,17 @@ class Address:
     """The endpoint of the mock of S3, if the server needs one."""
 
     data: Path = Path()
-    """The folder of its database: the same, or one that belongs to a different user."""
+    """The folder of its database: ``folder``, or a folder of the user that the server runs as."""
 
     @property
     def http(self) -> str:
-        """The address of its HTTP port."""
+        """The URL of its HTTP port."""
         return f"http://{LOOPBACK}:{self.port}"
 
     @property
     def warehouse(self) -> str:
-        """The location of the warehouse on the disk."""
-        return (self.place / "warehouse").as_uri()
+        """The location of the warehouse, a local folder."""
+        return (self.folder / "warehouse").as_uri()
 
 
 def _accepts_connections(at: Address) -> bool:
@@ -163,25 +163,25 @@ class ServerKind:
     prepare: Callable[[Path], None] = lambda _: None
     """Called once, before the first start."""
 
-    answers: Callable[[Address], bool] = _accepts_connections
-    """Returns whether it answers requests."""
+    is_ready: Callable[[Address], bool] = _accepts_connections
+    """Returns whether the server answers requests."""
 
     separate_user: bool = False
-    """Whether it runs as a different user, who cannot access folders of this one: its files are in `/tmp`."""
+    """Whether the server runs as a different user, who cannot access folders of this user: its files are in `/tmp`."""
 
     needs_s3: bool = False
-    survives: bool = True
-    """Whether acknowledged commits survive killing and restarting it."""
+    is_durable: bool = True
+    """Whether acknowledged commits survive killing and restarting the server."""
 
-    properties: Callable[[Address], dict[str, str]]
-    """The properties of PyIceberg's catalog."""
+    pyiceberg_properties: Callable[[Address], dict[str, str]]
+    """Returns the properties of a catalog of PyIceberg that uses the server."""
 
-    store: Callable[[Address], str] | None = None
-    """The URL of the reference's store for the table ``{table}``; None if the reference has no client for it."""
+    store_url: Callable[[Address], str] | None = None
+    """Returns the URL of the reference's store, with ``{table}`` for the table; None if the reference has no client."""
 
     @property
-    def described(self) -> str:
-        """Its title and version."""
+    def title_and_version(self) -> str:
+        """The title and the version of the server."""
         if self.package:
             server = find_server(self.package)
             return f"{self.title or server.title} {server.version}"
@@ -204,13 +204,13 @@ def _jars(server: str, *arguments: str, options: tuple[str, ...] = ()) -> list[s
 
 def _rest(at: Address) -> list[str]:
     # Readers of SQLite wait for a writer instead of failing.
-    database = f"jdbc:sqlite:{at.place}/catalog.db?busy_timeout=30000"
+    database = f"jdbc:sqlite:{at.folder}/catalog.db?busy_timeout=30000"
     return _jars("iceberg-rest", "Server", str(at.port), at.warehouse, database)
 
 
 def _hive(at: Address) -> list[str]:
-    options = (*_OPENS, f"-Dderby.stream.error.file={at.place}/derby.log", f"-Djava.io.tmpdir={at.place}")
-    arguments = (str(at.port), at.warehouse, str(at.place / "derby"), str(HIVE_LOCK_S))
+    options = (*_OPENS, f"-Dderby.stream.error.file={at.folder}/derby.log", f"-Djava.io.tmpdir={at.folder}")
+    arguments = (str(at.port), at.warehouse, str(at.folder / "derby"), str(HIVE_LOCK_S))
     return _jars("hive-metastore", "Server", *arguments, options=options)
 
 
@@ -221,7 +221,7 @@ def _nessie(at: Address) -> list[str]:
         "quarkus.http.port": at.port,
         "quarkus.management.enabled": "false",
         "nessie.version.store.type": "ROCKSDB",
-        "nessie.version.store.persist.rocks.database-path": at.place / "rocks",
+        "nessie.version.store.persist.rocks.database-path": at.folder / "rocks",
         "nessie.catalog.default-warehouse": "warehouse",
         "nessie.catalog.warehouses.warehouse.location": f"s3://{BUCKET}/nessie",
         f"{store}.region": "us-east-1",
@@ -253,7 +253,7 @@ def _postgres_program(name: str) -> str:
 
 
 def _as_postgres(command: list[str]) -> list[str]:
-    """Run a command as a different user, as the server refuses to run as root."""
+    """Return a command that runs another one as a different user if this user is root, as PostgreSQL refuses root."""
     if os.geteuid() != 0:
         return command
     return ["setpriv", f"--reuid={POSTGRES_USER}", f"--regid={POSTGRES_USER}", "--clear-groups", *command]
@@ -288,7 +288,7 @@ def _postgres(at: Address) -> list[str]:
 
 
 def _postgres_answers(at: Address) -> bool:
-    """Return whether PostgreSQL takes sessions: after it was killed, it accepts connections before it has recovered."""
+    """Return whether PostgreSQL starts sessions: after a crash, it accepts connections before it has recovered."""
     command = [_postgres_program("pg_isready"), "-q", "-h", LOOPBACK, "-p", str(at.port)]
     return subprocess.run(command, check=False).returncode == 0
 
@@ -321,63 +321,67 @@ def _sql_properties(uri: str, at: Address) -> dict[str, str]:
 KINDS = {
     "sqlite": ServerKind(
         title="SQLite",
-        properties=lambda at: _sql_properties(f"sqlite:///{at.place}/catalog.db", at),
-        store=lambda at: f"sqlite://{at.place}/catalog.db?namespace=stress&table={{table}}",
+        pyiceberg_properties=lambda at: _sql_properties(f"sqlite:///{at.folder}/catalog.db", at),
+        store_url=lambda at: f"sqlite://{at.folder}/catalog.db?namespace=stress&table={{table}}",
     ),
     "postgresql": ServerKind(
         title="PostgreSQL",
         command=_postgres,
         prepare=_init_postgres,
-        answers=_postgres_answers,
+        is_ready=_postgres_answers,
         separate_user=True,
-        properties=lambda at: _sql_properties(
+        pyiceberg_properties=lambda at: _sql_properties(
             f"postgresql+psycopg2://{_postgres_user()}@{LOOPBACK}:{at.port}/postgres", at
         ),
-        store=lambda at: (
+        store_url=lambda at: (
             f"postgresql://{_postgres_user()}@{LOOPBACK}:{at.port}/postgres?namespace=stress&table={{table}}"
         ),
     ),
     "iceberg-rest": ServerKind(
         package="iceberg-rest",
         command=_rest,
-        properties=lambda at: {"type": "rest", "uri": at.http},
-        store=lambda at: f"rest+{at.http}?namespace=stress&table={{table}}",
+        pyiceberg_properties=lambda at: {"type": "rest", "uri": at.http},
+        store_url=lambda at: f"rest+{at.http}?namespace=stress&table={{table}}",
     ),
     "nessie": ServerKind(
         package="nessie",
         command=_nessie,
         needs_s3=True,
-        properties=lambda at: {"type": "rest", "uri": f"{at.http}/iceberg", **_s3_properties(at)},
-        store=lambda at: f"rest+{at.http}/iceberg?namespace=stress&table={{table}}",
+        pyiceberg_properties=lambda at: {"type": "rest", "uri": f"{at.http}/iceberg", **_s3_properties(at)},
+        store_url=lambda at: f"rest+{at.http}/iceberg?namespace=stress&table={{table}}",
     ),
     "hive-metastore": ServerKind(
         package="hive-metastore",
         command=_hive,
-        properties=lambda at: {"type": "hive", "uri": f"thrift://{LOOPBACK}:{at.port}", "warehouse": at.warehouse},
+        pyiceberg_properties=lambda at: {
+            "type": "hive",
+            "uri": f"thrift://{LOOPBACK}:{at.port}",
+            "warehouse": at.warehouse,
+        },
     ),
     "glue": ServerKind(
         package="moto",
         title="AWS Glue as moto mocks it, with Glue's check of VersionId, moto",
         command=_moto("checked"),
-        survives=False,
-        properties=_glue_properties,
+        is_durable=False,
+        pyiceberg_properties=_glue_properties,
     ),
     "glue-unchecked": ServerKind(
         package="moto",
         title="AWS Glue as moto mocks it, which does not check VersionId, moto",
         command=_moto("as-it-is"),
-        survives=False,
-        properties=_glue_properties,
+        is_durable=False,
+        pyiceberg_properties=_glue_properties,
     ),
 }
 """The servers by their names for `race stress --server`."""
 
-S3 = ServerKind(package="moto", command=_moto("checked"), survives=False, properties=_s3_properties)
+S3 = ServerKind(package="moto", command=_moto("checked"), is_durable=False, pyiceberg_properties=_s3_properties)
 """The mock of S3 for the files of a server."""
 
 
-class RunningServer:
-    """A running server, started by a guardian process that ends it when this process ends in any way.
+class ManagedServer:
+    """A server, started by a guardian process that kills it when this process ends in any way.
 
     Args:
         kind: the kind of server.
@@ -385,7 +389,7 @@ class RunningServer:
         s3: the endpoint of the mock of S3, if it needs one.
 
     Raises:
-        EngineError: it is not installed, or does not start.
+        EngineError: the server is not installed, or does not start.
     """
 
     def __init__(self, kind: ServerKind, place: Path, s3: str = "") -> None:
@@ -419,22 +423,22 @@ class RunningServer:
             raise
 
     def start(self) -> None:
-        """Start the server, and wait until it answers.
+        """Start the server, and wait until it answers requests.
 
-        Starting is repeated until the server stays up: PostgreSQL refuses to start while processes of a killed server,
-        which are in separate sessions, have not ended.
+        If the server ends at once, it is started again: PostgreSQL refuses to start until all processes of a killed
+        server, which are in separate sessions, have ended.
 
         Raises:
-            EngineError: it does not answer.
+            EngineError: the server does not answer in time.
         """
         self._command("start")
         until = time.monotonic() + START_TIMEOUT_S
-        while not self.kind.answers(self.address):
+        while not self.kind.is_ready(self.address):
             is_late = time.monotonic() > until
             if self._was_killed and not is_late and self._command("status") == "none":
                 self._command("start")
             elif is_late or self._command("status") == "none":
-                log = (self.address.place / "log").read_text(errors="replace").strip().splitlines()
+                log = (self.address.folder / "log").read_text(errors="replace").strip().splitlines()
                 raise EngineError(self.name, f"it did not start; the end of its output: {'; '.join(log[-3:])}")
             time.sleep(0.1)
 

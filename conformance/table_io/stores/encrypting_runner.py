@@ -1,7 +1,8 @@
-"""Commits of encrypted tables: manifest lists and manifests are encrypted as Iceberg-Java does, and decrypted.
+"""Commits to encrypted tables: manifest lists and manifests are encrypted as by Iceberg-Java, and decrypted.
 
-Each manifest list and manifest has a new key. That of a manifest is in its manifest list. That of a manifest list is in
-the table's ``encryption-keys``, encrypted with a key that the key service wraps and that later snapshots use, too.
+Each manifest list and manifest has a new key. The key of a manifest is in the manifest list. The key of a manifest list
+is in the table's ``encryption-keys``, encrypted with a key that the key service wraps, and that is used for several
+snapshots.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def check_keys(metadata: TableMetadata, keys: WritingKeyService | None) -> None:
         keys: the key service; None if there is none.
 
     Raises:
-        UsageError: the table is encrypted, and there is no key service; or it does not say with which key.
+        UsageError: the table is encrypted, and there is no key service or the table does not name the master key.
     """
     encrypts = key_length(metadata.properties) is not None
     has_keys = any(one.key_id is not None for one in metadata.snapshots)
@@ -58,20 +59,20 @@ class EncryptingRunner(Runner):
     Args:
         store: the store of the table.
         keys: the key service.
-        metadata: the table as it was last read; None for one that is to be created.
+        metadata: the metadata as it was last read; None for a new table.
     """
 
     def __init__(self, store: Store, keys: WritingKeyService, metadata: TableMetadata | None) -> None:
         super().__init__(store)
         self._keys = keys
         self._manifests: dict[str, bytes] = {}
-        """The key metadata of the manifests that this commit wrote, or read the manifest lists of."""
+        """The key metadata of the manifests that this commit wrote, and of those in manifest lists that it read."""
 
         self._lists: dict[str, tuple[TableMetadata, str]] = {}
-        """The ids of the keys of the manifest lists that the table has, and the metadata with these keys."""
+        """For each manifest list of the table, the metadata that has its key, and the id of the key."""
 
         self._list_keys: dict[str, tuple[EncryptionKey, ...]] = {}
-        """The keys of the manifest lists that this commit wrote: the list's, and that which encrypts it."""
+        """For each manifest list that this commit wrote, its key and the key that encrypts this key."""
 
         self._metadata: TableMetadata | None = None
         if metadata is not None:
@@ -127,7 +128,7 @@ class EncryptingRunner(Runner):
         return len(data)
 
     def _sealed(self, plain: bytes, metadata: TableMetadata, length: int) -> tuple[EncryptionKey, ...]:
-        """Encrypt the key metadata of a manifest list; return the key that encrypts it, and the result."""
+        """Encrypt the key metadata of a manifest list; return the table's keys for it: the encrypting one, and it."""
         master, now_ms = metadata.properties[KEY_ID], int(time.time() * 1000)
         known = [*(metadata.encryption_keys or ()), *(key for made in self._list_keys.values() for key in made)]
         wrapping = find_wrapping_key(known, master, now_ms)

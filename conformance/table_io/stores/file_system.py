@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from contextlib import AbstractContextManager, suppress
 
+from conformance.table_io.stores.file_lock import hold_file_lock
 from conformance.table_io.stores.local_files import LocalFiles, local_path
-from conformance.table_io.stores.turns import turn
 from spec_ref.commits import FileSystemTable
 from spec_ref.commits.effects import Swap
 from spec_ref.commits.tables import metadata_version, next_version
@@ -32,8 +32,8 @@ class FileSystemStore(LocalFiles):
     def read_pointer(self) -> str | None:
         """Return the metadata file of the highest version.
 
-        The hint is not used, though it is written for others: it may lag behind, and versions between it and the newest
-        may have been deleted as old metadata.
+        The hint is written for other readers, and not used here: it may lag behind, and the versions between it and the
+        newest one may have been deleted as old metadata.
         """
         version = self._highest()
         return None if version == 0 else self._find_file(version)
@@ -57,7 +57,8 @@ class FileSystemStore(LocalFiles):
         """Rename the new file to the next version, unless that exists; then update the hint.
 
         If a table deletes old metadata, the name of an old version may be free again. Therefore the newest version is
-        checked first; the whole metadata log would have to be replaced between this check and the renaming.
+        checked first. A name could then be free by mistake only if all versions of the metadata log were replaced
+        between this check and the renaming.
         """
         target = next_version(expected, new)
         version = metadata_version(target)
@@ -72,6 +73,6 @@ class FileSystemStore(LocalFiles):
     def close(self) -> None:
         """Do nothing, as there are no connections."""
 
-    def turn(self) -> AbstractContextManager[object]:
-        """Return a lock among the processes of this machine."""
-        return turn(self.location)
+    def commit_lock(self) -> AbstractContextManager[object]:
+        """Return a lock between the processes of this machine."""
+        return hold_file_lock(self.location)

@@ -37,7 +37,7 @@ class LocalFiles:
     def write(self, path: str, data: bytes) -> None:
         """Write a file under a temporary name, and rename it, so that readers always see the whole file.
 
-        The file is on the disk when this returns, so that after a loss of power no pointer can name a lost file.
+        The file is on the disk when this returns, so that no pointer can name a file that a loss of power removes.
         """
         target = local_path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ class LocalFiles:
         local_path(path).unlink(missing_ok=True)
 
     def create(self, source: str, target: str) -> bool:
-        """Give a file a second name, atomically and only if no file has that name, unlike a rename.
+        """Give a file a second name, atomically, and unlike a rename only if no file has that name.
 
         Returns:
             Whether the file got the name.

@@ -1,8 +1,8 @@
 """File-system tables on object stores with conditional puts, by the protocol of S3 (File System Tables).
 
 These stores have no atomic rename. Instead the metadata is put under the name of the next version on the condition that
-no object has that name (``If-None-Match: *``), which the store decides for all writers. Each such object carries the
-name that its writer chose for it, so that a writer that got no answer can find out whether the object is its own.
+no object has that name (``If-None-Match: *``), and the store lets one writer succeed. The object has a header with a
+name that its writer chose, so that a writer that gets no answer can find out whether it wrote the object.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 
 from attrs import frozen
 
-from conformance.table_io.object_stores import store_seconds
+from conformance.table_io.object_stores import store_timeout
 from conformance.table_io.stores.file_system import HINT, VERSION
 from spec_ref.commits import FileSystemTable
 from spec_ref.commits.effects import Swap
@@ -32,12 +32,12 @@ ATTEMPTS = 3
 
 
 class ObjectStoreError(OSError):
-    """A request other than a swap failed."""
+    """A request failed that does not swap the pointer."""
 
 
 @frozen
 class Response:
-    """An answer of the store."""
+    """A response of the store."""
 
     status: int
     headers: Mapping[str, str]
@@ -46,16 +46,16 @@ class Response:
 
 @frozen
 class S3Bucket:
-    """A bucket, with path-style requests, which are signed if the environment has a key.
+    """A bucket that is accessed by path-style requests, signed if the environment has a key.
 
-    The key is ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``, with ``AWS_SESSION_TOKEN`` if set.
+    The key is in ``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY`` and, if set, ``AWS_SESSION_TOKEN``.
     """
 
     name: str
     endpoint: str
     region: str = "us-east-1"
 
-    def ask(
+    def request(
         self,
         method: str,
         key: str = "",
@@ -67,14 +67,14 @@ class S3Bucket:
         """Send one request.
 
         Raises:
-            OSError: there is no answer.
-            http.client.HTTPException: the answer is not HTTP.
+            OSError: there is no response.
+            http.client.HTTPException: the response is not HTTP.
         """
         parts = urlsplit(self.endpoint)
         path = quote(f"/{self.name}/{key}" if key else f"/{self.name}")
         text = "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in sorted(query))
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=store_seconds())
+        connection = kind(parts.hostname or "", parts.port, timeout=store_timeout())
         try:
             sent = sign_request(method, parts.netloc, path, text, dict(headers or {}), body, self.region)
             connection.request(method, f"{path}?{text}" if text else path, body=body or None, headers=sent)
@@ -87,7 +87,7 @@ class S3Bucket:
 def sign_request(
     method: str, host: str, path: str, query: str, headers: dict[str, str], body: bytes, region: str
 ) -> dict[str, str]:
-    """Return the headers with a signature (AWS Signature Version 4); unchanged if there is no key."""
+    """Add a signature (AWS Signature Version 4) to headers if the environment has a key."""
     access, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
     if not access or not secret:
         return headers
@@ -114,7 +114,7 @@ _UNIQUE = re.compile(r"[0-9a-f-]{36}(?:\.gz)?" + re.escape(METADATA_SUFFIX))
 
 
 class ObjectStore:
-    """A table of an object store.
+    """A table on an object store.
 
     Args:
         location: the location of the table, ``s3://bucket/path``.
@@ -141,7 +141,7 @@ class ObjectStore:
         """Send a request that may be repeated."""
         for attempt in range(ATTEMPTS):
             try:
-                answer = self.bucket.ask(method, key, **given)  # type: ignore[arg-type]
+                answer = self.bucket.request(method, key, **given)  # type: ignore[arg-type]
             except (OSError, http.client.HTTPException):
                 if attempt == ATTEMPTS - 1:
                     raise
@@ -185,7 +185,7 @@ class ObjectStore:
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
         """Put the metadata as the next version, unless that exists.
 
-        The request is never repeated here: after a missing answer, the caller finds out the result first.
+        This method never repeats the request: without a response, the caller first finds out whether it succeeded.
         """
         target = next_version(expected, new)
         other = (
@@ -198,7 +198,7 @@ class ObjectStore:
         self._targets[new] = target
         headers = {"if-none-match": "*", WRITER: new.rsplit("/", 1)[-1]}
         try:
-            answer = self.bucket.ask("PUT", self._key(target), headers=headers, body=self._pending[new])
+            answer = self.bucket.request("PUT", self._key(target), headers=headers, body=self._pending[new])
         except (OSError, http.client.HTTPException):
             return Swap.UNKNOWN
         if answer.status == 412:
@@ -213,7 +213,7 @@ class ObjectStore:
         return Swap.DONE
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of an object, or of metadata that waits for its swap."""
+        """Return the content of an object, or of metadata that is held until its swap."""
         if path in self._pending:
             target = self._targets.get(path)
             if target is None:
@@ -224,7 +224,7 @@ class ObjectStore:
         return answer.body if answer.status == 200 else None
 
     def write(self, path: str, data: bytes) -> None:
-        """Put an object; metadata that waits for its swap is kept here."""
+        """Put an object; metadata is held in memory until its swap."""
         if path.startswith(f"{self.directory}/") and _UNIQUE.fullmatch(path.rsplit("/", 1)[-1]):
             self._pending[path] = data
             return
@@ -238,6 +238,6 @@ class ObjectStore:
     def close(self) -> None:
         """Do nothing, as no connection is kept."""
 
-    def turn(self) -> AbstractContextManager[object]:
-        """Return no lock, as there is none among machines."""
+    def commit_lock(self) -> AbstractContextManager[object]:
+        """Return a lock that does nothing, as machines share no locks."""
         return nullcontext()

@@ -1,11 +1,11 @@
-"""Stores by their URL."""
+"""Opening the store that a URL names."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from conformance.core.failures import UsageError, optional
+from conformance.core.failures import UsageError, import_optional
 from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.stores.file_system import FileSystemStore
 from conformance.table_io.stores.object_store import ObjectStore, S3Bucket
@@ -29,7 +29,7 @@ SCHEMES = ("", "file", "s3", "sqlite", "postgresql", "rest+http", "rest+https")
 
 
 def check_url(url: str) -> None:
-    """Check that a URL names a kind of store; nothing is opened.
+    """Check that a URL names a known kind of store, without opening it.
 
     Raises:
         UsageError: the kind of store is unknown.
@@ -42,8 +42,8 @@ def check_url(url: str) -> None:
 def open_store(url: str) -> Store:
     """Open the store that a URL names.
 
-    A table of a database or of a REST catalog is named by the parameters ``table`` and ``namespace``, and for databases
-    ``catalog``.
+    The parameters ``table`` and ``namespace`` of a URL name a table in a database or REST catalog; for a database, the
+    parameter ``catalog`` names the catalog.
 
     Raises:
         UsageError: the kind of store is unknown, or a package that it needs is not installed.
@@ -63,7 +63,7 @@ def open_store(url: str) -> Store:
         case "sqlite":
             return SqliteStore(Path(parts.path), name)
         case "postgresql":
-            optional("psycopg", "postgresql")
+            import_optional("psycopg", "postgresql")
             return postgresql.PostgresStore(urlunsplit(parts._replace(query="")), name)
         case "rest+http" | "rest+https":
             address = urlunsplit(parts._replace(scheme=parts.scheme.removeprefix("rest+"), query=""))

@@ -9,12 +9,12 @@ from typing import Any
 
 import psycopg
 
-from conformance.table_io.stores import turns
+from conformance.table_io.stores import file_lock
 from conformance.table_io.stores.sql import SqlStore, TableName
 
 
 class PostgresDatabase:
-    """A connection to PostgreSQL, opened again after it was lost."""
+    """A connection to PostgreSQL, which is opened again after it was lost."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -54,16 +54,18 @@ class PostgresStore(SqlStore):
         self.database = PostgresDatabase(url)
         super().__init__(self.database, name)
 
-    def turn(self) -> AbstractContextManager[object]:
-        """Return an advisory lock among all sessions of the database, which ends with the session."""
-        return self._turn(int.from_bytes(hashlib.sha256("/".join(self.name.key).encode()).digest()[:8], signed=True))
+    def commit_lock(self) -> AbstractContextManager[object]:
+        """Return an advisory lock between all sessions of the database; the end of a session releases it."""
+        return self._hold_lock(
+            int.from_bytes(hashlib.sha256("/".join(self.name.key).encode()).digest()[:8], signed=True)
+        )
 
     @contextmanager
-    def _turn(self, key: int) -> Iterator[None]:
+    def _hold_lock(self, key: int) -> Iterator[None]:
         connection = self.database.connection()
         taken = False
         try:
-            connection.execute(f"SET lock_timeout = {int(turns.MAX_WAIT_S * 1000)}")
+            connection.execute(f"SET lock_timeout = {int(file_lock.MAX_WAIT_S * 1000)}")
             connection.execute("SELECT pg_advisory_lock(%s)", (key,))
             taken = True
         except psycopg.errors.LockNotAvailable:

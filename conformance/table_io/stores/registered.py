@@ -1,4 +1,4 @@
-"""A table whose pointer is in memory, starting at one of its metadata files."""
+"""A table whose pointer is in the memory of this process, and at first at a given metadata file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from spec_ref.commits.effects import Swap
 
 
 class RegisteredTable(LocalFiles):
-    """A metastore table of this process: commits write files, but the pointer is not kept.
+    """A metastore table of this process: commits write files, and the pointer is lost when the process ends.
 
     Args:
-        location: the first metadata file; None for a table that is to be created.
+        location: the current metadata file; None for a new table.
     """
 
     table = MetastoreTable()
@@ -26,7 +26,7 @@ class RegisteredTable(LocalFiles):
         return self._pointer
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
-        """Set the pointer if it is at the expected file."""
+        """Set the pointer to a new file if it is at the expected one."""
         if expected != self._pointer:
             return Swap.REFUSED
         self._pointer = new
@@ -35,6 +35,6 @@ class RegisteredTable(LocalFiles):
     def close(self) -> None:
         """Do nothing, as there are no connections."""
 
-    def turn(self) -> AbstractContextManager[object]:
-        """Return no lock, as the table has one user."""
+    def commit_lock(self) -> AbstractContextManager[object]:
+        """Return a lock that does nothing, as only this process has the table."""
         return nullcontext()

@@ -1,22 +1,21 @@
 """Tables of a catalog that speaks Iceberg's REST catalog protocol: ``rest+http://host:port?namespace=ns&table=name``.
 
-In this protocol the catalog writes the metadata files. The effects of a commit map onto it so:
+In this protocol, the catalog writes the metadata files. The effects of a commit are performed as follows:
 
-- `ReadPointer` loads the table: the answer is its ``metadata-location``, and the metadata that came with it is what
-  `ReadFile` of that location gives.
-- `WriteFile` of manifests and manifest lists writes files. The metadata that the commit makes is not written: it is
-  held until the swap.
-- `SwapPointer` commits. The difference of the two metadata becomes the updates, and everything of the old one that the
-  protocol can require is required (see `rest_updates`): its UUID, the head of every branch and tag, the current schema,
-  the default spec and order, and the ids that were assigned. What no requirement covers (properties, statistics,
-  expired snapshots) merges with what others did to it. 200 is done. 409 is refused, 429 too: the catalog says that it
-  changed nothing. 5xx and a reply that does not come are unknown. Other answers (400, 401, 403, 404 ...) are errors.
-- Finding out what became of a swap (`RestTable`) reads the table. Metadata files have names of the catalog's choice,
-  so what was committed is found by its snapshot in the history of its branch; where a commit made no snapshot, by its
-  effect.
+- `ReadPointer` loads the table and returns its ``metadata-location``. `ReadFile` of that location returns the metadata
+  that the catalog sent with it.
+- `WriteFile` of manifests and manifest lists writes files. Metadata is not written, but held until the swap.
+- `SwapPointer` commits. The differences between the old and the new metadata become the updates. The request requires
+  everything of the old metadata that the protocol can require (see `rest_updates`): its UUID, the head of every branch
+  and tag, the current schema, the default spec and order, and the last assigned ids. Changes that no requirement covers
+  (properties, statistics, expired snapshots) are merged with concurrent changes. Status 200 means done; 409 and 429
+  mean refused, as the catalog changed nothing; 5xx or no reply means unknown. Other statuses (400, 401, 403, 404 ...)
+  are errors.
+- To find out the result of an unknown swap, `RestTable` reads the table. As the catalog chooses the names of metadata
+  files, a commit is found by its snapshot in the history of the branch; a commit without a snapshot, by its effect.
 
-Files are local, or on a store that `conformance.table_io.file_access` reaches with the credentials of the environment:
-those that a catalog lends are not used.
+Files are local, or on a store that `conformance.table_io.file_access` reaches with the credentials of the environment.
+Credentials that a catalog vends are not used.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ from spec_ref.core.json_types import JsonObject
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.reader import read_metadata
 
-HELD = 16
-"""Versions of the table whose metadata is held."""
+MAX_HELD_VERSIONS = 16
+"""The maximum number of versions of the table whose metadata is held."""
 
 REFUSED = (409, 429)
 
@@ -51,17 +50,17 @@ class RestTable:
     def new_metadata_location(
         self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
     ) -> str:
-        """Return a name for the metadata until the swap."""
+        """Return a temporary name for the metadata, which the catalog replaces."""
         return MetastoreTable().new_metadata_location(base, metadata, unique)
 
     def is_committed(
         self, expected: str | None, new: str, metadata: TableMetadata
     ) -> Generator[Effect, Any, bool | None]:
-        """Return whether the table shows the commit: its snapshots, or else its effect.
+        """Return whether the table shows the commit: its snapshots or, without snapshots, its effect.
 
-        A snapshot can no longer be committed when the branch has a different one in its place. A commit without a
-        snapshot counts as not done when it does not show and the table no longer meets the requirements of the request,
-        though it may have been done and undone.
+        A snapshot can no longer be committed once the branch has a different snapshot in its place. A commit without a
+        snapshot counts as not done if the table does not show it and no longer meets the requirements of the request,
+        although it may have been done and undone.
         """
         left = yield ReadFile(new, FileKind.METADATA)
         now = yield ReadPointer()
@@ -113,9 +112,10 @@ def _touches(update: JsonObject, missing: list[JsonObject]) -> bool:
 
 
 def _excludes(base: TableMetadata | None, wanted: TableMetadata, current: TableMetadata) -> bool:
-    """Return whether the request of a commit can no longer succeed on a table, and did not succeed before.
+    """Return whether the request of a commit did not succeed, and can no longer succeed.
 
-    A head that was moved is followed back to where it was: if the commit is not on that path, it was not done.
+    From the head of a branch that moved, the history is followed back to the old head: if the commit is not in it, it
+    was not done.
     """
     if base is None:
         return current.table_uuid != wanted.table_uuid
@@ -154,7 +154,7 @@ class RestStore:
         self.catalog = catalog
         self.name = name
         self.contradictions: list[str] = []
-        """Commits that the catalog refused and performed nevertheless."""
+        """Commits that the catalog refused but performed."""
 
         self._local = LocalFiles()
         self._loaded: OrderedDict[str, bytes] = OrderedDict()
@@ -165,7 +165,7 @@ class RestStore:
 
     @property
     def path(self) -> str:
-        """The path of the table's resource."""
+        """The path of the table in the API of the catalog."""
         return f"{self.catalog.namespace(self._levels)}/tables/{self.name.name}"
 
     @property
@@ -176,7 +176,7 @@ class RestStore:
         """Create the namespace of the table, unless it exists."""
         try:
             body = {"namespace": list(self._levels), "properties": {}}
-            self.catalog.ask("POST", f"{self.catalog.prefix}/namespaces", body)
+            self.catalog.request("POST", f"{self.catalog.prefix}/namespaces", body)
         except CatalogError as error:
             if error.http_status != 409:
                 raise
@@ -184,14 +184,14 @@ class RestStore:
     def close(self) -> None:
         """Do nothing, as there are no connections."""
 
-    def turn(self) -> AbstractContextManager[object]:
-        """Return no lock, as there is none among machines."""
+    def commit_lock(self) -> AbstractContextManager[object]:
+        """Return a lock that does nothing, as machines share no locks."""
         return nullcontext()
 
     def read_pointer(self) -> str | None:
         """Load the table; return the location of its metadata, or None if there is no table."""
         try:
-            answer = self.catalog.ask("GET", self.path)
+            answer = self.catalog.request("GET", self.path)
         except CatalogError as error:
             if error.http_status == 404:
                 return None
@@ -204,7 +204,7 @@ class RestStore:
             raise CatalogError(self.catalog.url, f"GET {self.path}: the answer has no metadata-location or no metadata")
         self._loaded[location] = json.dumps(answer["metadata"]).encode()
         self._loaded.move_to_end(location)
-        if len(self._loaded) > HELD:
+        if len(self._loaded) > MAX_HELD_VERSIONS:
             self._loaded.popitem(last=False)
         if self._refused:
             known = {one.snapshot_id for one in self._metadata(location).snapshots}
@@ -247,7 +247,7 @@ class RestStore:
         raise self.catalog.refusal("POST", path, reply)
 
     def _check_references(self, base: TableMetadata | None, wanted: TableMetadata, reply: Reply) -> None:
-        """Check that an answer has the references that a commit set.
+        """Check that the reply to a commit has the references that the commit set.
 
         Raises:
             CommitStateUnknown: the catalog acknowledged the commit, but a reference is missing or differs.
@@ -294,7 +294,7 @@ class RestStore:
             write_bytes(path, data)
 
     def delete(self, path: str) -> None:
-        """Delete a file, if it exists; held metadata is dropped, and metadata of the catalog stays."""
+        """Delete a file if it exists, or metadata that is held; do not delete metadata files of the catalog."""
         if path.endswith(".metadata.json"):
             self._held.pop(path, None)
         elif split_location(path).scheme == "file":

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import attrs
 
 from conformance.core.failures import NotExamined
-from conformance.table_io.object_stores import store_seconds
+from conformance.table_io.object_stores import store_timeout
 
 TOKEN = "ICEBERG_REST_TOKEN"  # noqa: S105
 """The environment variable with an optional bearer token."""
@@ -31,7 +31,7 @@ _REASONS = {
 
 
 class CatalogError(NotExamined):
-    """A request to a catalog failed; nothing was changed."""
+    """A request to a catalog failed, and changed nothing."""
 
     def __init__(self, catalog: str, message: str, status: int | None = None) -> None:
         super().__init__(f"{catalog}: {message}")
@@ -77,11 +77,11 @@ class Reply:
 
 
 class RestCatalog:
-    """A catalog by its address.
+    """A REST catalog.
 
     Args:
-        url: the address of the catalog, without ``/v1``.
-        warehouse: the warehouse, for catalogs with several.
+        url: the URL of the catalog, without ``/v1``.
+        warehouse: the warehouse, for a catalog with several warehouses.
     """
 
     def __init__(self, url: str, warehouse: str | None = None) -> None:
@@ -92,14 +92,14 @@ class RestCatalog:
 
     @property
     def prefix(self) -> str:
-        """The path of the catalog's resources, from its configuration, which is requested once.
+        """The prefix of all paths, from the configuration of the catalog, which is requested once.
 
         Raises:
             CatalogError: the catalog cannot be reached, or does not return its configuration.
         """
         if self._prefix is None:
             query = "" if self._warehouse is None else "?" + urlencode({"warehouse": self._warehouse})
-            config = self.ask("GET", f"/v1/config{query}")
+            config = self.request("GET", f"/v1/config{query}")
             properties = {**config.get("defaults", {}), **config.get("overrides", {})}
             if moved := properties.get("uri"):
                 self.url = moved.rstrip("/")
@@ -113,11 +113,11 @@ class RestCatalog:
         prefix = self.prefix  # the configuration also has the separator
         return f"{prefix}/namespaces/{self._separator.join(quote(level, safe='') for level in levels)}"
 
-    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request that may be repeated, and return the answer.
+    def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Send a request that may be repeated, and return the body of the reply.
 
         Raises:
-            CatalogError: there is no answer, or it is an error.
+            CatalogError: there is no reply, or it is an error.
         """
         for last in (False, True):
             try:
@@ -138,7 +138,7 @@ class RestCatalog:
             raise CatalogError(self.url, f"{method} {path}: the answer is not a JSON object: {error}") from None
 
     def refusal(self, method: str, path: str, reply: Reply) -> CatalogError:
-        """Make the error for a reply."""
+        """Return the exception for a reply that is an error."""
         reason = _REASONS.get(reply.status, "the request failed")
         return CatalogError(
             self.url, f"{method} {path}: HTTP {reply.status}: {reason}; it says: {reply.error}", reply.status
@@ -169,11 +169,11 @@ class RestCatalog:
     def _connect(self) -> http.client.HTTPConnection:
         """Open a new connection for each request.
 
-        The catalog may close a connection that is kept, and then it is not known whether the request arrived.
+        The catalog may close a connection that is reused, and then it is not known whether the request arrived.
         """
         parts = urlsplit(self.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=store_seconds())
+        connection = kind(parts.hostname or "", parts.port, timeout=store_timeout())
         try:
             connection.connect()
         except OSError as error:

@@ -1,7 +1,7 @@
-"""The difference of two metadata as the updates and requirements of Iceberg's REST catalog protocol.
+"""The difference between two versions of table metadata, as a request of Iceberg's REST catalog protocol.
 
-In this protocol the catalog writes the metadata itself. A request has updates of the table (``add-snapshot``,
-``set-snapshot-ref`` ...) and their requirements (``assert-ref-snapshot-id`` ...).
+In this protocol, the catalog writes the metadata itself. A request to commit has updates of the table
+(``add-snapshot``, ``set-snapshot-ref`` ...) and their requirements (``assert-ref-snapshot-id`` ...).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.writer import write_metadata
 
 LAST_ADDED = -1
-"""The id of the schema, spec or order that the same request adds, as the catalog may renumber them."""
+"""Stands for the id of the schema, spec or order that the same request adds, as the catalog may assign another id."""
 
 _BY_ID = (
     ("schemas", "schema-id", "add-schema", "schema", "current-schema-id", "set-current-schema"),
@@ -47,18 +47,18 @@ _STATISTICS = (
 
 
 class NoUpdate(ValueError):
-    """Two metadata differ in a way that no update of the protocol can express."""
+    """Two versions of metadata differ in a way that no update of the protocol can express."""
 
 
 def requirements(base: TableMetadata | None) -> list[JsonObject]:
-    """Return all requirements of the protocol that a table is unchanged.
+    """Return all requirements of the protocol which state that a table is unchanged.
 
     Args:
-        base: the table that the updates were made for; None for one that is to be created.
+        base: the metadata that the updates were made for; None for a new table.
 
     Returns:
-        The requirements: the UUID, the head of each branch and tag, what is the current schema, the default spec and
-        order, and the highest ids that were assigned.
+        The requirements: on the UUID, the head of each branch and tag, the ids of the current schema, the default spec
+        and the default sort order, and the last assigned ids.
     """
     if base is None:
         return [{"type": "assert-create"}]
@@ -76,7 +76,7 @@ def requirements(base: TableMetadata | None) -> list[JsonObject]:
 
 
 def updates(base: TableMetadata | None, new: TableMetadata) -> list[JsonObject]:
-    """Return the updates between two metadata.
+    """Return the updates that change one version of the metadata into another.
 
     Values that the catalog sets are left out: the time of the update, the logs, the last sequence number and the next
     row id, which follow from the snapshots.

@@ -40,12 +40,12 @@ T = TypeVar("T")
 
 
 class Runner:
-    """Performs effects on one store, for one process."""
+    """Performs the effects of commits on one store."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self._contents: OrderedDict[str, Payload] = OrderedDict()
-        self._turn = ExitStack()
+        self._commit_lock = ExitStack()
 
     def run(self, steps: Steps[T]) -> T:
         """Perform all effects of a part of a commit, and return or raise its result."""
@@ -63,7 +63,7 @@ class Runner:
                 result: T = stop.value
                 return result
             finally:
-                self._turn.close()
+                self._commit_lock.close()
 
     def commit(self, change: Change, *, base: Base | None = None, policy: RetryPolicy | None = None) -> CommitResult:
         """Commit a change; arguments and errors are those of `spec_ref.commits.commit`."""
@@ -78,8 +78,8 @@ class Runner:
             case NonDeterministic.NOW:
                 return time.time_ns() // 1_000_000
             case ReadPointer():
-                self._turn.close()
-                self._turn.enter_context(self.store.turn())
+                self._commit_lock.close()
+                self._commit_lock.enter_context(self.store.commit_lock())
                 return self.store.read_pointer()
             case ReadFile(path, kind):
                 return self.read(path, kind)
@@ -87,13 +87,13 @@ class Runner:
                 return self.write(path, content)
             case SwapPointer(expected, new):
                 answer = self.store.swap_pointer(expected, new)
-                self._turn.close()
+                self._commit_lock.close()
                 return answer
             case DeleteFile(path):
                 self._contents.pop(path, None)
                 self.store.delete(path)
             case Wait(ms):
-                self._turn.close()
+                self._commit_lock.close()
                 time.sleep(random.uniform(0, ms) / 1000)
         return None
 
@@ -116,7 +116,7 @@ class Runner:
                 return None
             found = decode(data, kind, path)
             if kind is FileKind.METADATA and isinstance(self.store.table, FileSystemTable):
-                return found  # a table that is dropped and created again has metadata files with the same names
+                return found  # a table that was dropped and created again has metadata files of the same names
             self._contents[path] = found
             if len(self._contents) > MAX_CACHED_FILES:
                 self._contents.popitem(last=False)

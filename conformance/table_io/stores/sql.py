@@ -18,7 +18,7 @@ CREATE = """CREATE TABLE IF NOT EXISTS iceberg_tables (
     iceberg_type VARCHAR(5),
     PRIMARY KEY (catalog_name, table_namespace, table_name)
 )"""
-"""The same database table as that of Iceberg-Java and PyIceberg, so that all can share a catalog."""
+"""The database table that Iceberg-Java and PyIceberg create, too, so that all can share a catalog."""
 
 CREATE_NAMESPACES = """CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
     catalog_name VARCHAR(255) NOT NULL,
@@ -98,7 +98,7 @@ class SqlStore(LocalFiles):
         return rows[0][0] if rows else None
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
-        """Change the row if it has the expected location: check and put in one statement."""
+        """Change the row if it has the expected location, in one statement."""
         if expected is None:
             changed = self._database.change(INSERT, (*self.name.key, new))
         else:

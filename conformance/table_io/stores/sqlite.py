@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from conformance.table_io.stores.file_lock import hold_file_lock
 from conformance.table_io.stores.sql import SqlStore, TableName
-from conformance.table_io.stores.turns import turn
 
 BUSY_S = 30.0
 """How many seconds a statement waits for other writers of the file."""
@@ -35,7 +35,7 @@ class SqliteDatabase:
         return self._connection.execute(sql, values).fetchall()
 
     def change(self, sql: str, values: tuple[Any, ...] = ()) -> int | None:
-        """Change rows and return their number; a statement is a transaction, which has an answer or was not done."""
+        """Change rows, and return their number, which is always known: a statement is a transaction."""
         return self._connection.execute(sql, values).rowcount
 
 
@@ -46,6 +46,6 @@ class SqliteStore(SqlStore):
         self.path = path
         super().__init__(SqliteDatabase(path), name)
 
-    def turn(self) -> AbstractContextManager[object]:
-        """Return a lock among the processes of this machine."""
-        return turn(f"{self.path.resolve()}/{'/'.join(self.name.key)}")
+    def commit_lock(self) -> AbstractContextManager[object]:
+        """Return a lock between the processes of this machine."""
+        return hold_file_lock(f"{self.path.resolve()}/{'/'.join(self.name.key)}")

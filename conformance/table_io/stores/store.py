@@ -34,9 +34,9 @@ class Store(Protocol):
     def close(self) -> None:
         """Close connections."""
 
-    def turn(self) -> AbstractContextManager[object]:
+    def commit_lock(self) -> AbstractContextManager[object]:
         """Return an advisory lock on the table, to be held from reading the pointer to swapping it.
 
-        Correctness does not depend on it: writers without the lock may commit too, and the swap decides. It avoids that
-        cooperating writers work on the same version, as only one of them would succeed.
+        Correctness does not depend on the lock: writers without it may commit, too, as the swap is atomic. The lock
+        only keeps writers from working on the same version, of which only one would succeed.
         """

@@ -53,21 +53,21 @@ class RowsToDelete:
 
 @attrs.frozen
 class DeleteEncoding:
-    """How deleted positions are written to files: as arrays, or one at a time."""
+    """Functions that encode deleted positions: as arrays, or one at a time."""
 
     open: Callable[[WritePlan, Mapping[int, Any], str, NewFiles], FileWriter]
     """Opens a position delete file, like `FileWriter`."""
 
     rows: Callable[[RowsToDelete], Any]
-    """Makes the rows of a position delete file, in the form for the writer."""
+    """Returns the rows of a position delete file, in the form that the writer takes."""
 
     vector: Callable[[RowsToDelete], tuple[int, bytes]]
-    """Makes the cardinality and the blob of the deletion vector of a data file, including earlier deletes."""
+    """Returns the cardinality and the blob of the deletion vector of a data file, including earlier deletes."""
 
 
 @attrs.frozen
 class NewDeletes:
-    """New deletes, and the deletes that they replace."""
+    """New delete files, and the delete files that they replace."""
 
     added: tuple[NewFile, ...]
     replaced: tuple[FileKey, ...] = ()
@@ -81,7 +81,7 @@ def write_positions(
     Args:
         metadata: the table.
         deleted: the rows, by data file.
-        encoding: makes the contents of the files.
+        encoding: encodes the content of the files.
         plan: the plan of the write.
         files: the files of the write.
 
@@ -127,7 +127,7 @@ def _position_files(
 
 
 def _groups(metadata: TableMetadata, deleted: Sequence[RowsToDelete]) -> Iterable[list[RowsToDelete]]:
-    """Group deletes into files: those of one data file, or of one partition."""
+    """Group deletes into files: one for each data file, or one for each partition."""
     if metadata.properties.get(GRANULARITY, "file").lower() != "partition":
         return [[one] for one in deleted]
     groups: dict[Any, list[RowsToDelete]] = {}
@@ -152,7 +152,7 @@ def _vectors(deleted: Sequence[RowsToDelete], encoding: DeleteEncoding, plan: Wr
         cardinality, blob = encoding.vector(one)
         properties = {"referenced-data-file": one.task.data_file.file_path, "cardinality": str(cardinality)}
         blobs.append((cardinality, Blob(DELETION_VECTOR, POSITION_IDS, blob, properties=properties)))
-        replaced += [file_key(delete) for delete in own_deletes(one.task)]
+        replaced += [file_key(delete) for delete in file_scoped_deletes(one.task)]
     data = write_puffin([blob for _, blob in blobs], {"created-by": f"iceberg-conformance version {tool_version()}"})
     location = f"{plan.location}/00000-{plan.write_id}-deletes.puffin"
     stored, key = data, None
@@ -180,20 +180,20 @@ def _vectors(deleted: Sequence[RowsToDelete], encoding: DeleteEncoding, plan: Wr
 
 
 def columnar_encoding(deletes: DeleteFiles) -> DeleteEncoding:
-    """Return the encoding of positions in arrays.
+    """Return the encoding that takes positions in arrays.
 
     Args:
-        deletes: the reader of the existing deletes.
+        deletes: reads the existing deletes.
     """
 
     def vector(one: RowsToDelete) -> tuple[int, bytes]:
-        positions = np.union1d(one.positions, earlier_positions(one.task, deletes))
+        positions = np.union1d(one.positions, already_deleted_positions(one.task, deletes))
         return len(positions), encode_positions(positions)
 
     return DeleteEncoding(FileWriter, _batch, vector)
 
 
-def earlier_positions(task: FileScanTask, deletes: DeleteFiles) -> Positions:
+def already_deleted_positions(task: FileScanTask, deletes: DeleteFiles) -> Positions:
     """Return the rows of a data file that are already deleted by position."""
     found: Any = deletes.positions(task)
     if isinstance(found, PositionBitmap):
@@ -201,8 +201,8 @@ def earlier_positions(task: FileScanTask, deletes: DeleteFiles) -> Positions:
     return found.positions if isinstance(found, PositionSet) else np.zeros(0, np.int64)
 
 
-def own_deletes(task: FileScanTask) -> list[DataFile]:
-    """Return the delete files and vectors that only have deletes of the task's data file (DEL003, DEL016)."""
+def file_scoped_deletes(task: FileScanTask) -> list[DataFile]:
+    """Return the delete files and vectors that only delete rows of the task's data file (DEL003, DEL016)."""
     path = task.data_file.file_path
     return [delete.data_file for delete in task.deletes if _is_scoped_to(delete.data_file, path)]
 
@@ -220,7 +220,7 @@ def _is_scoped_to(delete: DataFile, path: str) -> bool:
 
 
 def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: WritePlan, spec_id: int) -> WritePlan:
-    """Plan equality deletes by some columns, for the data files of one spec.
+    """Plan a write of equality deletes by some columns, for the data files of one partition spec.
 
     Raises:
         SpecError: DEL001 in v1; DEL017 for an unknown column, DEL018 for one that cannot be compared.

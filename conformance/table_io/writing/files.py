@@ -1,4 +1,4 @@
-"""The files of a write: each is new, is on the disk when it is closed, and is deleted when the write fails."""
+"""The files of a write. Each is new, is on the disk when it is closed, and is deleted if the write fails."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from conformance.core.failures import NotExamined
 from conformance.table_io.file_access import FileAccessError, file_system, split_location
 
 BUFFER_BYTES = 1 << 20
-TRIES = 10
-"""How often a directory is created again after another writer removed it because it was empty."""
+MAX_ATTEMPTS = 10
+"""The maximum number of times that a directory is created again after another writer removed it as empty."""
 
 
 class OrphansLeft(NotExamined):
-    """A write failed, for the reason in the cause of this error, and some of its files could not be deleted."""
+    """A write failed, and some of its files could not be deleted; the cause of this error is that of the failure."""
 
     def __init__(self, locations: tuple[str, ...]) -> None:
         super().__init__(
@@ -60,13 +60,13 @@ class NewFiles:
     def _make(self, path: str) -> None:
         """Create an empty file, unless it exists, and the directories above it."""
         directory = os.path.dirname(path)
-        for tries in range(TRIES):
+        for tries in range(MAX_ATTEMPTS):
             self._make_directory(directory)
             try:
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
                 return
             except FileNotFoundError:
-                if tries == TRIES - 1:
+                if tries == MAX_ATTEMPTS - 1:
                     raise
 
     def _make_directory(self, directory: str) -> None:
@@ -98,7 +98,7 @@ class NewFiles:
 
 
 def sync_file(location: str) -> None:
-    """Sync a closed local file to the disk, so that after a loss of power no table lacks it."""
+    """Sync a closed local file to the disk, so that no table names a file that a loss of power removes."""
     if split_location(location).scheme == "file":
         descriptor = os.open(split_location(location).path, os.O_RDONLY)
         try:
@@ -134,10 +134,10 @@ def remove_directories(locations: Iterable[str], root: str) -> None:
 
 @contextmanager
 def remove_on_failure(files: NewFiles) -> Iterator[None]:
-    """Delete the files of a write that fails inside, whatever the reason.
+    """Delete the files of a write if the ``with`` statement fails, whatever the reason.
 
     Raises:
-        OrphansLeft: some could not be deleted; its cause is the error of the write.
+        OrphansLeft: some files could not be deleted; the cause of this error is the error of the write.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Finding the rows of a change: whole files by their metadata, others row by row (Scan Planning)."""
+"""Finding the rows that a change deletes or updates: by the metadata of files, or by reading them (Scan Planning)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.local import read_in_threads
 from conformance.table_io.read_tasks import read_task
-from conformance.table_io.reading import Reading, make_reading
+from conformance.table_io.reading import ReadPlan, make_read_plan
 from conformance.table_io.tables import Table
 from conformance.table_io.writing.plans import has_row_ids
 from spec_ref.columnar.scan_planning.planner import plan
@@ -34,15 +34,15 @@ LINEAGE = (ROW_ID.name, LAST_UPDATED.name)
 
 @attrs.frozen
 class MatchedFile:
-    """A data file with rows that match."""
+    """A data file with matching rows."""
 
     task: FileScanTask
     positions: Positions | None = None
-    """The positions of the matching rows, ascending; None if all rows match that are not deleted."""
+    """The positions of the matching rows, ascending; None if all rows that are not deleted match."""
 
 
-class Source:
-    """The rows of a branch of a table, for planning a change."""
+class TargetRows:
+    """The rows of a branch of a table that a change deletes or updates."""
 
     def __init__(self, table: Table, branch: str, threads: int) -> None:
         self.metadata: TableMetadata = table.metadata
@@ -51,20 +51,22 @@ class Source:
         self._threads = threads
         check_branch(self.metadata, branch)
         self.snapshot = branch_head(self.metadata, branch)
-        self._own = make_reading(table, self.metadata.current_schema)
+        self._own = make_read_plan(table, self.metadata.current_schema)
         self.deletes = DeleteFiles(self._own)
 
     def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
         """Return the data files that may have matching rows, with all their deletes.
 
-        All deletes are needed because files are rewritten as a whole, and a vector includes earlier deletes.
+        All deletes are needed, because whole files are rewritten, and a new deletion vector includes earlier deletes.
         """
-        tasks = list(plan(self.metadata, self.snapshot, where, self._table.reads(), statistics=True, all_deletes=True))
+        tasks = list(
+            plan(self.metadata, self.snapshot, where, self._table.manifest_reader(), statistics=True, all_deletes=True)
+        )
         self.deletes = DeleteFiles(self._own, tasks)
         return tasks
 
-    def matched(self, where: Predicate) -> list[MatchedFile]:
-        """Return the data files that have matching rows, and the positions of these.
+    def find_matches(self, where: Predicate) -> list[MatchedFile]:
+        """Return the data files that have matching rows, and the positions of these rows.
 
         Raises:
             SpecError: the predicate does not fit the schema.
@@ -78,9 +80,9 @@ class Source:
                 unsure.append(task)
             else:
                 found.append(MatchedFile(task))
-        reading = self.reading((), places=True)
+        read_plan = self.plan_read((), places=True)
         for task in unsure:
-            parts = [position_column(batch) for batch in read_task(task, reading, self.deletes)]
+            parts = [position_column(batch) for batch in read_task(task, read_plan, self.deletes)]
             positions = np.concatenate(parts) if parts else np.zeros(0, np.int64)
             if len(positions) == task.data_file.record_count:
                 found.append(MatchedFile(task))
@@ -88,42 +90,43 @@ class Source:
                 found.append(MatchedFile(task, positions))
         return found
 
-    def reading(self, names: Sequence[str], *, places: bool = False) -> Reading:
-        """Make a reading of some columns, and on request of ``_pos`` as the last one; a column may have that name too.
+    def plan_read(self, names: Sequence[str], *, places: bool = False) -> ReadPlan:
+        """Plan to read some columns and, on request, ``_pos`` as the last one, even if a column has that name.
 
         Raises:
             SpecError: RES002, for a table with a column that has the name of a metadata column of row lineage.
         """
         check_lineage_names(self.metadata)
-        made = make_reading(self._table, self.metadata.current_schema, names)
+        made = make_read_plan(self._table, self.metadata.current_schema, names)
         return attrs.evolve(made, metadata_columns=(*made.metadata_columns, PLACE)) if places else made
 
     def rows(self, tasks: Sequence[FileScanTask]) -> Iterator[tuple[FileScanTask, pa.RecordBatch]]:
-        """Read all rows of data files that are not deleted: the columns of the schema, row lineage if there is any, and
-        last ``_pos``.
+        """Read all rows of data files that are not deleted.
+
+        The columns are those of the schema, those of row lineage if the version has them, and ``_pos``.
         """
         names = [field.name for field in self.metadata.current_schema.fields]
         if has_row_ids(self.metadata):
             names += LINEAGE
-        reading = self.reading(names, places=True)
+        read_plan = self.plan_read(names, places=True)
 
         def work(task: FileScanTask) -> Iterator[Any]:
             whole = attrs.evolve(task, residual=TRUE)  # type: ignore[misc]
-            for batch in read_task(whole, reading, self.deletes):
+            for batch in read_task(whole, read_plan, self.deletes):
                 yield task, batch
 
         yield from read_in_threads(tasks, work, min(self._threads, max(1, len(tasks))))  # type: ignore[misc]
 
 
 def check_branch(metadata: TableMetadata, branch: str) -> None:
-    """Refuse to write to a tag, whose snapshot does not change (REF001)."""
+    """Refuse to write to a tag, as its snapshot must not change (REF001)."""
     ref = metadata.references.get(branch)
     if ref is not None and ref.type is not RefType.BRANCH:
         raise spec_error("REF001", "the reference is a tag, to which rows cannot be written", found=branch)
 
 
 def check_lineage_names(metadata: TableMetadata) -> None:
-    """Refuse a column that would have the name of a column of row lineage in its data files (RES002)."""
+    """Refuse a column with the name of a column of row lineage, as data files would have both (RES002)."""
     for field in metadata.current_schema.fields:
         if field.name in LINEAGE:
             message = "a column has the name of a metadata column; rename it to change rows"
@@ -135,6 +138,6 @@ def position_column(batch: pa.RecordBatch) -> Positions:
     return np.asarray(batch.column(batch.num_columns - 1))
 
 
-def without_positions(batch: pa.RecordBatch) -> pa.RecordBatch:
+def drop_position_column(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch without ``_pos``."""
     return batch.select(list(range(batch.num_columns - 1)))

@@ -1,4 +1,4 @@
-"""Merging rows into a table: existing rows are changed, new ones are added."""
+"""Merging rows into a table: existing rows are updated or deleted, and new rows are added."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.table_io.read_tasks import read_task
-from conformance.table_io.writing.matching import MatchedFile, Source, position_column, without_positions
+from conformance.table_io.writing.matching import MatchedFile, TargetRows, drop_position_column, position_column
 from conformance.table_io.writing.operations import THREADS, Summary, open_sink, operation_files, to_position_mode
 from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Mode, change_rows, replace_columns, resolve_mode
@@ -54,12 +54,12 @@ def merge(
     threads: int = THREADS,
     summary: Summary = (),
 ) -> CommitResult:
-    """Change the rows of the table that have the same keys as rows of a source, and add the other rows of the source.
+    """Change the rows of the table that have the keys of rows of a source, and add the other rows of the source.
 
     Args:
         table: the table, as it was last read.
-        source: rows, with columns by name.
-        on: the key columns, with the same names in both; null is not equal to anything.
+        source: the rows to merge, with columns by name.
+        on: the key columns, with the same names in both; null equals nothing.
         matched: what to do with matched rows of the table.
         assignments: the column of the source for each column of the table, for updated and for added rows; by default
             all columns of the source, by name.
@@ -71,13 +71,13 @@ def merge(
         summary: additional entries of the snapshot's summary.
 
     Raises:
-        SpecError: TYP002, for an unknown column, or if two rows of the source match one row of the table; and what
-            `conformance.table_io.writing.operations.delete` raises.
+        SpecError: TYP002, for an unknown column, or if two rows of the source match one row of the table; and the
+            errors of `conformance.table_io.writing.operations.delete`.
     """
     metadata = table.metadata
     merging = Merging(metadata.current_schema, source, on, assignments)
     with operation_files() as files:
-        target = Source(table.table, branch, threads)
+        target = TargetRows(table.table, branch, threads)
         found = merging.find(target)
         mode = to_position_mode(resolve_mode(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
@@ -92,7 +92,7 @@ def merge(
 
 
 class Merging:
-    """The rows of a source, and the matching rows of a table or of some of its files."""
+    """Finds the rows of a table, or of some of its files, that match the rows of a source."""
 
     def __init__(
         self, schema: Schema, source: pa.Table, on: Sequence[str], assignments: Mapping[str, str] | None = None
@@ -108,21 +108,21 @@ class Merging:
 
     @property
     def matched(self) -> npt.NDArray[np.bool_]:
-        """A mask of the rows of the source that match some row."""
+        """A mask of the rows of the source that match a row that `find` read."""
         return self._keys.matched
 
-    def find(self, target: Source) -> list[MatchedFile]:
+    def find(self, target: TargetRows) -> list[MatchedFile]:
         """Return the matched rows of the table.
 
         Raises:
             SpecError: TYP002, if two rows of the source match one.
         """
         matched = []
-        reading = target.reading(self._on, places=True)
+        read_plan = target.plan_read(self._on, places=True)
         for task in target.tasks():
             positions, indexes = [], []
-            for batch in read_task(task, reading, target.deletes):
-                found = self._keys.find(without_positions(batch))
+            for batch in read_task(task, read_plan, target.deletes):
+                found = self._keys.find(drop_position_column(batch))
                 hits = found >= 0
                 positions.append(position_column(batch)[hits])
                 indexes.append(found[hits])
@@ -132,7 +132,7 @@ class Merging:
         return matched
 
     def update_matched(self, task: FileScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return matched rows, updated by the rows of the source."""
+        """Return matched rows with the values of the source's rows."""
         positions, indexes = self._partners[task.data_file.file_path]
         wanted = indexes[np.searchsorted(positions, position_column(batch))]
         picked = self._rows.select(list(dict.fromkeys(self._taken.values()))).take(wanted).combine_chunks()
@@ -141,17 +141,17 @@ class Merging:
     def unmatched_rows(self, matched: npt.NDArray[np.bool_] | None = None) -> pa.Table:
         """Return the rows of the source that match no row, with the names of the table.
 
-        By default, matches are those of all calls of `find`.
+        By default, all matches that `find` has found count.
         """
         fresh = self._rows.filter(pa.array(~(self.matched if matched is None else matched)))
         return pa.table([fresh.column(of) for of in self._taken.values()], list(self._taken)).combine_chunks()
 
 
 def check_source(schema: Schema, names: Sequence[str], on: Sequence[str], taken: Mapping[str, str]) -> None:
-    """Check the columns of a source; arguments are those of `merge`, with the names of the source's columns.
+    """Check the columns of a source, whose names are given; the other arguments are those of `merge`.
 
     Raises:
-        SpecError: TYP002, for a column that is not in the schema or the source, or that the source has twice.
+        SpecError: TYP002, for a column that the schema or the source does not have, or that the source has twice.
     """
     known = {field.name for field in schema.fields}
     for name in (*on, *taken):
@@ -186,9 +186,9 @@ class _Keys:
         self._sorted, self._order = codes[order], order
 
     def _codes(self, batch: pa.RecordBatch, *, learn: bool = False) -> tuple[Indexes, npt.NDArray[np.bool_]]:
-        """Return a number for the key of each row, and whether it may match: all key columns are known and not null.
+        """Return a number for the key of each row, and whether it may match: no part is null or new to the source.
 
-        After each column the numbers are compressed again, so that there are no more than rows of the source.
+        The numbers are renumbered after each column, so that they stay less than the number of rows of the source.
         """
         codes, valid = np.zeros(batch.num_rows, np.int64), np.ones(batch.num_rows, bool)
         kernels: Any = pc
@@ -209,7 +209,7 @@ class _Keys:
         """Return the row of the source that each row matches; -1 for none.
 
         Raises:
-            SpecError: two rows of the source match one.
+            SpecError: TYP002, if two rows of the source match one row.
         """
         codes, valid = self._codes(batch)
         first = np.searchsorted(self._sorted, codes, "left")

@@ -1,4 +1,4 @@
-"""The metrics of a file that is being written, by the table's properties (Data File Fields)."""
+"""Computing the metrics of a file while it is written, as the table's properties configure (Data File Fields)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from spec_ref.schemas.schema import Schema
 DEFAULT = "write.metadata.metrics.default"
 COLUMN_PREFIX = "write.metadata.metrics.column."
 MAX_INFERRED_COLUMNS = "write.metadata.metrics.max-inferred-column-defaults"
-COLUMNS = 100
+MAX_COLUMNS_WITH_METRICS = 100
 """The maximum number of columns with metrics by default; tables may have thousands of columns."""
 
 MODES = {"none": NO_METRICS, "counts": COUNTS, "full": FULL}
-"""The modes by name, except ``truncate(16)`` of any width."""
+"""The modes by name, except ``truncate(N)``."""
 
-Modes = tuple[tuple[int, MetricsMode], ...]
+MetricsModes = tuple[tuple[int, MetricsMode], ...]
 """The mode of each column that has metrics, by id; as pairs, so that plans can be pickled."""
 
 
@@ -55,10 +55,14 @@ def parse_mode(text: str) -> MetricsMode:
     return MODES[text.strip().lower()]
 
 
-def metrics_modes(schema: Schema, properties: Mapping[str, str]) -> Modes:
-    """Return the mode of every column, by the properties of a table."""
+def metrics_modes(schema: Schema, properties: Mapping[str, str]) -> MetricsModes:
+    """Return the metrics mode of every column according to the properties of a table."""
     default = parse_mode(properties[DEFAULT]) if DEFAULT in properties else TRUNCATED
-    most = read_whole_number(properties, MAX_INFERRED_COLUMNS, COLUMNS) if DEFAULT not in properties else None
+    most = (
+        read_whole_number(properties, MAX_INFERRED_COLUMNS, MAX_COLUMNS_WITH_METRICS)
+        if DEFAULT not in properties
+        else None
+    )
     made = []
     for place, (_, field_id, _) in enumerate(leaves(schema.as_struct())):
         column = schema.find(field_id)
@@ -73,7 +77,7 @@ def metrics_modes(schema: Schema, properties: Mapping[str, str]) -> Modes:
 class MetricsCollector:
     """Collects the metrics of the rows of a file."""
 
-    def __init__(self, fields: StructType, modes: Modes) -> None:
+    def __init__(self, fields: StructType, modes: MetricsModes) -> None:
         wanted = {field_id for field_id, mode in modes if mode.counts}
         kept = (one for one in fields.fields if one.id <= MAX_TABLE_FIELD_ID or one.id in wanted)
         self._struct = StructType(tuple(kept))
@@ -99,9 +103,9 @@ class MetricsCollector:
 
 
 class RowMetricsCollector:
-    """Collects metrics like `MetricsCollector`, for rows by field id."""
+    """Collects metrics like `MetricsCollector`, but of rows that are mappings of field ids to values."""
 
-    def __init__(self, fields: StructType, modes: Modes) -> None:
+    def __init__(self, fields: StructType, modes: MetricsModes) -> None:
         self._struct = fields
         self._modes = modes
         self._rows: list[Mapping[int, Any]] = []

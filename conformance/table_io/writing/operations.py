@@ -12,9 +12,9 @@ from conformance.table_io.read_tasks import read_task
 from conformance.table_io.tables import Table
 from conformance.table_io.writing.deletes import plan_equality_deletes
 from conformance.table_io.writing.files import NewFiles, remove_on_failure
-from conformance.table_io.writing.matching import MatchedFile, Source, check_branch, without_positions
+from conformance.table_io.writing.matching import MatchedFile, TargetRows, check_branch, drop_position_column
 from conformance.table_io.writing.plans import WritePlan, plan_write
-from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, replace_columns, resolve_mode
+from conformance.table_io.writing.row_changes import FileChanges, Mode, change_rows, replace_columns, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import FileWriter, Rows, RowSink, batch_without_rows, to_batches, write_to
 from spec_ref.columnar.manifests.computed_metrics import storage_array
@@ -43,12 +43,13 @@ TASK = "00000"
 
 Summary: TypeAlias = tuple[tuple[str, str], ...]
 Assignments: TypeAlias = Mapping[str, Any]
-"""By the name of a top-level column: a value of the spec, or a function from the changed rows to an Arrow array."""
+"""The new value of each top-level column, by name: a value of the spec, or a function that takes the changed rows and
+returns an Arrow array."""
 
 
 @contextmanager
 def operation_files() -> Iterator[NewFiles]:
-    """Delete the files of an operation if it fails, unless it may have been committed."""
+    """Yield the files of an operation, and delete them if it fails, unless it may have been committed."""
     files = NewFiles()
     unknown: CommitStateUnknown | None = None
     with remove_on_failure(files):
@@ -77,15 +78,15 @@ def append(
     """Add rows.
 
     Args:
-        table: the table, as it was last seen.
+        table: the table, as it was last read.
         rows: the rows, with columns by name.
         branch: the branch, which is created if it does not exist.
         threads: how many threads encode files.
         summary: additional entries of the snapshot's summary.
 
     Raises:
-        SpecError: a value that the schema does not allow, or what `WritableTable.commit` raises. Whatever is raised,
-            the table is as before and the files are deleted, unless it is one of the next two.
+        SpecError: the schema does not allow a value; or the errors of `WritableTable.commit`. After any error except
+            the next two, the table is unchanged and the files have been deleted.
         OrphansLeft: a file could not be deleted.
         CommitStateUnknown: it is not known whether the commit succeeded; the files are kept.
     """
@@ -109,25 +110,25 @@ def overwrite(
 ) -> CommitResult:
     """Delete the matching rows, and add others; arguments and errors as in `append` and `delete`.
 
-    With ``matching`` the added rows must match too, so that the operation is idempotent: UsageError has the number of a
-    row that does not match. Without, rows of other filters may be added, as by Spark's ``REPLACE WHERE``.
+    With ``matching``, the added rows must match, too, so that the operation is idempotent; the UsageError for a row
+    that does not match has the row's number. Without it, other rows may be added, as by Spark's ``REPLACE WHERE``.
     """
     every = bound_filter(where, table.metadata) if matching else None
     with operation_files() as files:
-        source = Source(table.table, branch, threads)
+        target = TargetRows(table.table, branch, threads)
         mode = to_position_mode(resolve_mode(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
         with open_sink(plan, files, threads) as sink:
-            matched = source.matched(where)
+            matched = target.find_matches(where)
             for batch in to_batches(rows):  # before rewritten rows, as errors have the numbers of rows
                 sink.add(batch, every)
-            pieces = change_rows(source, matched, mode, plan, files, sink)
+            pieces = change_rows(target, matched, mode, plan, files, sink)
             pieces.added += sink.finish()
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 
 def to_position_mode(mode: Mode) -> Mode:
-    """Replace equality deletes by position deletes, as equality deletes do not apply to rows of the same commit."""
+    """Replace equality deletes, which do not apply to rows of the same commit, by position deletes."""
     return Mode.MERGE_ON_READ if mode is Mode.EQUALITY else mode
 
 
@@ -147,11 +148,11 @@ def overwrite_partitions(
     metadata = table.metadata
     spec = metadata.default_spec
     with operation_files() as files:
-        source = Source(table.table, branch, threads)
+        target = TargetRows(table.table, branch, threads)
         new = write_to(files, plan_write(metadata), rows, TASK, threads=threads)
         written = {partition_key(one.data_file, spec) for one in new}
-        pieces = Pieces(added=list(new))
-        for task in source.tasks():
+        pieces = FileChanges(added=list(new))
+        for task in target.tasks():
             own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
             if own or (new and spec.is_unpartitioned):
                 pieces.remove(task)
@@ -181,29 +182,29 @@ def delete(
         summary: additional entries of the snapshot's summary.
 
     Raises:
-        SpecError: the predicate does not fit the schema, or DEL001 for deletes that the version does not have; and
-            what `append` raises.
+        SpecError: the predicate does not fit the schema, or DEL001 for deletes that the format version does not have;
+            and the errors of `append`.
     """
     with operation_files() as files:
-        source = Source(table.table, branch, threads)
+        target = TargetRows(table.table, branch, threads)
         mode = resolve_mode(table.metadata, "delete", mode)
         plan = plan_write(table.metadata, lineage=True)
-        matched = source.matched(where)
+        matched = target.find_matches(where)
         with open_sink(plan, files, threads) as sink:
             if mode is Mode.EQUALITY:
-                pieces = _deleted_by_equality(source, matched, where, plan, files)
+                pieces = _deleted_by_equality(target, matched, where, plan, files)
             else:
-                pieces = change_rows(source, matched, mode, plan, files, sink)
+                pieces = change_rows(target, matched, mode, plan, files, sink)
             pieces.added += sink.finish()
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 
 def _deleted_by_equality(
-    source: Source, matched: Sequence[MatchedFile], where: Predicate, plan: WritePlan, files: NewFiles
-) -> Pieces:
-    """Make deletes by the columns of the predicate, as every row with the same values matches too."""
-    metadata = source.metadata
-    pieces = Pieces()
+    target: TargetRows, matched: Sequence[MatchedFile], where: Predicate, plan: WritePlan, files: NewFiles
+) -> FileChanges:
+    """Make equality deletes by the columns of the predicate, as every row with the same values matches, too."""
+    metadata = target.metadata
+    pieces = FileChanges()
     names = compared_columns(where, metadata)
     partial: dict[int, list[FileScanTask]] = {}
     for one in matched:
@@ -211,15 +212,15 @@ def _deleted_by_equality(
             pieces.remove(one.task)
         else:
             partial.setdefault(one.task.partition_spec_id, []).append(one.task)
-            # Rows that others move to files of a different partition spec would not be deleted.
+            # The deletes would not apply to rows that others move to files of a different partition spec.
             pieces.deleted_from.add(one.task.data_file.file_path)
-    reading = source.reading(names)
+    read_plan = target.plan_read(names)
     for spec_id, tasks in partial.items():
         own = plan_equality_deletes(metadata, names, plan, spec_id)
         groups: dict[Any, tuple[Any, list[pa.RecordBatch]]] = {}
         for task in tasks:
             found = groups.setdefault(partition_key(task.data_file, own.spec), (task.data_file.partition, []))
-            found[1].extend(read_task(task, reading, source.deletes))
+            found[1].extend(read_task(task, read_plan, target.deletes))
         for number, (partition, batches) in enumerate(groups.values()):
             name = f"{TASK}-{plan.write_id}-{spec_id}-{number:05d}-deletes"
             pieces.added.append(_equality_file(own, partition, batches, name, files))
@@ -274,7 +275,7 @@ def delete_keys(
     threads: int = THREADS,
     summary: Summary = (),
 ) -> CommitResult:
-    """Delete the rows that have some values, by equality deletes, without reading the table (DEL017 to DEL023).
+    """Delete the rows that have given values, by equality deletes, without reading the table (DEL017 to DEL023).
 
     An equality delete is for one partition. If the compared columns determine the partition, a delete is written only
     for that partition, and otherwise for each partition that has data files.
@@ -289,9 +290,9 @@ def delete_keys(
         summary: additional entries of the snapshot's summary.
 
     Raises:
-        CommitConflict: others concurrently added data files that the deletes do not cover: those of a different spec
-            or, if the columns do not determine the partition, any. Plan the operation again on the current table.
-        SpecError: DEL001 in v1, DEL018 for columns that cannot be compared; and what `append` raises.
+        CommitConflict: data files that the deletes do not cover were added concurrently: files of a different spec or,
+            if the columns do not determine the partition, any files. Plan the operation again on the current table.
+        SpecError: DEL001 in v1, DEL018 for columns that cannot be compared; and the errors of `append`.
     """
     metadata = table.metadata
     check_branch(metadata, branch)
@@ -308,7 +309,7 @@ def delete_keys(
                 specs = None if specs is None or own.spec.is_unpartitioned else specs | {spec_id}
                 added += write_to(files, own, wanted, f"{TASK}-{spec_id}-deletes", threads=threads)
             else:
-                added += _for_each_partition(Source(table.table, branch, threads), own, wanted, files)
+                added += _for_each_partition(TargetRows(table.table, branch, threads), own, wanted, files)
         validation = Validation(data_specs=specs)
         return table.commit(evolve(changes.row_delta(added, branch=branch, validation=validation), summary=summary))
 
@@ -321,12 +322,12 @@ def determines_partition(plan: WritePlan) -> bool:
 
 
 def _for_each_partition(
-    source: Source, plan: WritePlan, keys: Sequence[pa.RecordBatch], files: NewFiles
+    target: TargetRows, plan: WritePlan, keys: Sequence[pa.RecordBatch], files: NewFiles
 ) -> Iterator[NewFile]:
     """Write the same equality deletes for every partition of a spec that has data files."""
     partitions = {
         partition_key(task.data_file, plan.spec): task.data_file.partition
-        for task in source.tasks()
+        for task in target.tasks()
         if task.partition_spec_id == plan.spec.spec_id
     }
     made = [compile_input(plan.schema.fields, batch.schema)(batch) for batch in keys]
@@ -336,12 +337,16 @@ def _for_each_partition(
 
 
 def specs_with_data(table: Table, branch: str) -> list[int]:
-    """Return the specs of equality deletes that cover all data files: an unpartitioned one is enough."""
+    """Return the partition specs that equality deletes need to cover all data files: an unpartitioned spec alone is
+    enough.
+    """
     metadata = table.metadata
     snapshot = branch_head(metadata, branch)
     used = {metadata.default_spec_id}
     if snapshot is not None:
-        listed = list_manifests(snapshot, {spec.spec_id: spec for spec in metadata.partition_specs}, table.reads())
+        listed = list_manifests(
+            snapshot, {spec.spec_id: spec for spec in metadata.partition_specs}, table.manifest_reader()
+        )
         used = {
             one.partition_spec_id for one in listed if one.content is ManifestContent.DATA and one.may_have_live_files
         } or used
@@ -373,16 +378,16 @@ def update(
         summary: additional entries of the snapshot's summary.
 
     Raises:
-        SpecError: TYP002 for an unknown column; and what `delete` raises.
+        SpecError: TYP002 for an unknown column; and the errors of `delete`.
     """
     metadata = table.metadata
     make = make_assigner(metadata.current_schema, assignments)
     with operation_files() as files:
-        source = Source(table.table, branch, threads)
+        target = TargetRows(table.table, branch, threads)
         mode = to_position_mode(resolve_mode(metadata, "update", mode))
         plan = plan_write(metadata, lineage=True)
         with open_sink(plan, files, threads) as sink:
-            pieces = change_rows(source, source.matched(where), mode, plan, files, sink, make)
+            pieces = change_rows(target, target.find_matches(where), mode, plan, files, sink, make)
             pieces.added += sink.finish()
         return table.commit(pieces.change(branch, where, isolation, summary))
 
@@ -401,7 +406,7 @@ def make_assigner(schema: Schema, assignments: Assignments) -> Callable[[FileSca
     def made(name: str, batch: pa.RecordBatch) -> Any:
         given: Any | Callable[[pa.RecordBatch], Any] = assignments[name]
         return (
-            given(without_positions(batch))
+            given(drop_position_column(batch))
             if callable(given)
             else constant_array(fields[name].type, given, batch.num_rows)
         )

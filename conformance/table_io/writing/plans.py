@@ -11,7 +11,7 @@ import attrs
 
 from conformance.table_io.encryption import key_length
 from conformance.table_io.writing.files import delete_existing_files, files_below, remove_directories
-from conformance.table_io.writing.metrics import Modes, metrics_modes
+from conformance.table_io.writing.metrics import MetricsModes, metrics_modes
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import field_rules
@@ -46,7 +46,7 @@ class WritePlan:
     """The columns of the files."""
 
     sources: Schema
-    """The schema with the source columns of the spec."""
+    """The schema that has the source columns of the partition spec."""
 
     spec: PartitionSpec
     partition_type: StructType
@@ -64,7 +64,7 @@ class WritePlan:
     target_bytes: int = DEFAULT_TARGET
     """The target size: a file is finished when it has at least this many bytes."""
 
-    modes: Modes = ()
+    modes: MetricsModes = ()
     location: str
     """The directory of the data files."""
 
@@ -102,7 +102,7 @@ def plan_write(
 
     Args:
         metadata: the table.
-        lineage: whether the rows bring ``_row_id`` and ``_last_updated_sequence_number``, as rows from other files do
+        lineage: whether the rows have ``_row_id`` and ``_last_updated_sequence_number``, as rows from other files do
             (LIN009); without effect if the version has no row lineage.
         target_bytes: the target size of files; by default that of the table's properties.
         write_id: a unique name for the write.
@@ -201,7 +201,7 @@ def _positive(properties: Mapping[str, str], name: str, default: int) -> int:
 
 
 def partition_path(type_: StructType, partition: Mapping[int, Any]) -> str:
-    """Return the directories of a partition, for people: readers never parse them (NOT001)."""
+    """Return the directories of a partition; their names are for people, as readers never parse them (NOT001)."""
     parts = []
     for field in type_.fields:
         value = partition.get(field.id)
@@ -211,20 +211,20 @@ def partition_path(type_: StructType, partition: Mapping[int, Any]) -> str:
 
 
 def _readable(type_: Type, value: Any) -> str:
-    """Return a value for people; JSON lacks floats that are not finite, and values of unknown types."""
+    """Return a value as people write it: as in JSON, except floats, which may not be finite, and unknown types."""
     return str(value) if isinstance(value, float) or type_ == UNKNOWN else str(to_json(type_, value))
 
 
-# After a write of several processes
+# Cleaning up after a write by several processes
 
 
-def files_of_write(plan: WritePlan) -> tuple[str, ...]:
-    """Return all existing files of a write, including those of killed tasks."""
+def list_write_files(plan: WritePlan) -> tuple[str, ...]:
+    """List all existing files of a write, including those of killed tasks."""
     return tuple(sorted(location for location, name in files_below(plan.location) if plan.write_id in name))
 
 
 def clean_up(plan: WritePlan, keep: Iterable[NewFile] = ()) -> tuple[str, ...]:
-    """Delete files of a write: those of failed or duplicate attempts.
+    """Delete the files of failed or repeated attempts of a write.
 
     Args:
         plan: the plan of the write.
@@ -234,7 +234,7 @@ def clean_up(plan: WritePlan, keep: Iterable[NewFile] = ()) -> tuple[str, ...]:
         The files that could not be deleted.
     """
     kept = {new.data_file.file_path for new in keep}
-    gone = [location for location in files_of_write(plan) if location not in kept]
+    gone = [location for location in list_write_files(plan) if location not in kept]
     left = delete_existing_files(gone)
     remove_directories({location.rpartition("/")[0] for location in gone}, plan.location)
     return left

@@ -1,9 +1,8 @@
 """Writing tables one row at a time, only with the definitions of `spec_ref`.
 
 Each operation commits the same change as the operation of `conformance.table_io.writing` with the same name. Rows are
-Python values instead of Arrow batches, and each step uses the definition instead of the vectorized kernel.
-`spec_ref.data_files` encodes and decodes the files. Rows have values by column names, which
-`spec_ref.schemas.written_rows` converts to rows of the schema.
+mappings of column names to Python values instead of Arrow batches, and each step uses the definition instead of the
+kernel: `spec_ref.schemas.written_rows` converts the rows, and `spec_ref.data_files` encodes and decodes the files.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from conformance.core.counts import plural
-from conformance.table_io.reading import Reading, in_file, make_reading
+from conformance.table_io.reading import ReadPlan, make_read_plan, name_file_in_errors
 from conformance.table_io.records import row_reader
 from conformance.table_io.writing.compaction import MIN_FILES, select_for_compaction
 from conformance.table_io.writing.deletes import DeleteEncoding, RowsToDelete, plan_equality_deletes, write_positions
@@ -32,7 +31,7 @@ from conformance.table_io.writing.operations import (
     to_position_mode,
 )
 from conformance.table_io.writing.plans import WritePlan, has_row_ids, plan_write
-from conformance.table_io.writing.row_changes import Mode, Pieces, resolve_mode
+from conformance.table_io.writing.row_changes import FileChanges, Mode, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import FileWriter
 from spec_ref.commits import CommitResult, changes
@@ -59,21 +58,21 @@ from spec_ref.snapshots.references import MAIN
 from spec_ref.sorting.comparator import sort_rows
 from spec_ref.sorting.order import UNSORTED_ID
 
-Named: TypeAlias = Mapping[str, Any]
-"""A row by the names of its columns."""
+NamedRecord: TypeAlias = Mapping[str, Any]
+"""A row: values by column names."""
 
-Values: TypeAlias = Mapping[int, Any]
-"""A row by field id."""
+RecordValues: TypeAlias = Mapping[int, Any]
+"""A row: values by field ids."""
 
-Change: TypeAlias = Callable[[FileScanTask, int, Named], Named]
-"""Makes the replacement of a row of a data file, given with its position."""
+ReplaceRecord: TypeAlias = Callable[[FileScanTask, int, NamedRecord], NamedRecord]
+"""Takes a task, and the position and values of a row of its data file; returns the row that replaces it."""
 
 ISOLATION = Isolation.SERIALIZABLE
 GROUP_ROWS = 1000
 """The number of rows that are written between two checks of the file's size."""
 
 
-def named_rows(_: Sequence[NestedField], rows: Sequence[Named]) -> list[Named]:
+def named_rows(_: Sequence[NestedField], rows: Sequence[NamedRecord]) -> list[NamedRecord]:
     """Return Python values by column names as rows to be written."""
     return list(rows)
 
@@ -86,13 +85,13 @@ class RecordFileWriter(FileWriter):
 
     _collect = RowMetricsCollector
 
-    def write(self, batch: Sequence[Values]) -> None:
+    def write(self, batch: Sequence[RecordValues]) -> None:
         """Append rows of the plan's schema."""
         write_records(self._rows, self._plan.schema.fields, batch)
         self._collected.add(batch)
 
 
-def write_rows(files: NewFiles, plan: WritePlan, rows: Iterable[Named], task: str = TASK) -> list[NewFile]:
+def write_rows(files: NewFiles, plan: WritePlan, rows: Iterable[NamedRecord], task: str = TASK) -> list[NewFile]:
     """Write rows to new files, sorted, with separate files for each partition.
 
     Raises:
@@ -115,7 +114,7 @@ def write_rows(files: NewFiles, plan: WritePlan, rows: Iterable[Named], task: st
 
 
 def _write_files(
-    files: NewFiles, plan: WritePlan, partition: Values, rows: Sequence[Values], names: Iterator[str]
+    files: NewFiles, plan: WritePlan, partition: RecordValues, rows: Sequence[RecordValues], names: Iterator[str]
 ) -> Iterator[NewFile]:
     """Write the rows of a partition to files, each of which is finished when it has the target size."""
     waiting = list(rows)
@@ -135,15 +134,15 @@ def _write_files(
 
 @attrs.frozen
 class MatchedRecords:
-    """A data file with rows that match, in the record form of `MatchedFile` of `matching`."""
+    """A data file with matching rows, like `conformance.table_io.writing.matching.MatchedFile`."""
 
     task: FileScanTask
     positions: tuple[int, ...] | None = None
-    """The positions of the matching rows, ascending; None if all rows match that are not deleted."""
+    """The positions of the matching rows, ascending; None if all rows that are not deleted match."""
 
 
-class Source:
-    """The rows of a branch of a table, for planning a change."""
+class TargetRecords:
+    """The rows of a branch of a table that a change deletes or updates."""
 
     def __init__(self, table: WritableTable, branch: str) -> None:
         self.metadata = table.metadata
@@ -153,10 +152,12 @@ class Source:
 
     def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
         """Return the data files that may have matching rows, with all their deletes."""
-        return list(plan(self.metadata, self.snapshot, where, self._table.reads(), statistics=True, all_deletes=True))
+        return list(
+            plan(self.metadata, self.snapshot, where, self._table.manifest_reader(), statistics=True, all_deletes=True)
+        )
 
-    def matched(self, where: Predicate) -> list[MatchedRecords]:
-        """Return the data files that have matching rows, and the positions of these.
+    def find_matches(self, where: Predicate) -> list[MatchedRecords]:
+        """Return the data files that have matching rows, and the positions of these rows.
 
         Raises:
             SpecError: the predicate does not fit the schema.
@@ -175,12 +176,12 @@ class Source:
                 found.append(MatchedRecords(task, positions))
         return found
 
-    def rows(self, task: FileScanTask, names: Sequence[str] | None = None) -> Iterator[tuple[int, Named]]:
+    def rows(self, task: FileScanTask, names: Sequence[str] | None = None) -> Iterator[tuple[int, NamedRecord]]:
         """Yield the rows of a data file that are not deleted and match the task's filter, with their positions.
 
         Args:
             task: the data file.
-            names: the columns to read; by default all, and row lineage if there is any.
+            names: the columns to read; by default all, and those of row lineage if the version has them.
         """
         lineage = names is None and has_row_ids(self.metadata)
         listed = [field.name for field in self.metadata.current_schema.fields] if names is None else names
@@ -191,8 +192,8 @@ class Source:
                 made |= dict(zip(LINEAGE, (row.row_id, row.last_updated_sequence_number), strict=True))
             yield row.position, made
 
-    def all_rows(self, task: FileScanTask) -> Iterator[tuple[int, Named]]:
-        """Yield like `rows`, but all rows that are not deleted."""
+    def all_rows(self, task: FileScanTask) -> Iterator[tuple[int, NamedRecord]]:
+        """Yield all rows that are not deleted, in the form of `rows`."""
         return self.rows(attrs.evolve(task, residual=TRUE))  # type: ignore[misc]
 
     def reader(self, names: Sequence[str] = ()) -> TableRowReader:
@@ -201,14 +202,14 @@ class Source:
         Raises:
             SpecError: RES002, for a table with a column that has the name of a metadata column of row lineage.
         """
-        return row_reader(self._reading(names))
+        return row_reader(self._read_plan(names))
 
-    def _reading(self, names: Sequence[str]) -> Reading:
+    def _read_plan(self, names: Sequence[str]) -> ReadPlan:
         check_lineage_names(self.metadata)
-        return make_reading(self._table, self.metadata.current_schema, names)
+        return make_read_plan(self._table, self.metadata.current_schema, names)
 
     def _read(self, task: FileScanTask, names: Sequence[str]) -> Iterator[Row]:
-        with in_file(task.data_file.file_path):
+        with name_file_in_errors(task.data_file.file_path):
             yield from self.reader(names).rows(task)
 
 
@@ -216,23 +217,23 @@ class Source:
 
 
 def _change_rows(
-    source: Source,
+    target: TargetRecords,
     matched: Sequence[MatchedRecords],
     mode: Mode,
     plan: WritePlan,
     files: NewFiles,
-    make: Change | None = None,
-) -> tuple[Pieces, list[Named]]:
+    make: ReplaceRecord | None = None,
+) -> tuple[FileChanges, list[NamedRecord]]:
     """Delete rows, or replace them by changed ones.
 
     Returns:
         The files of the change, and the rows that it writes.
     """
-    pieces = Pieces()
-    rows: list[Named] = []
+    pieces = FileChanges()
+    rows: list[NamedRecord] = []
     deleted: list[RowsToDelete] = []
     for one in matched:
-        whole = one.positions is None or _is_rest(one, source)
+        whole = one.positions is None or _is_rest(one, target)
         if whole or mode is Mode.COPY_ON_WRITE:
             pieces.remove(one.task)
         else:
@@ -240,40 +241,40 @@ def _change_rows(
             pieces.deleted_from.add(one.task.data_file.file_path)
         if make is None and (whole or mode is not Mode.COPY_ON_WRITE):
             continue
-        for position, row in source.all_rows(one.task):
+        for position, row in target.all_rows(one.task):
             if whole or position in (one.positions or ()):
                 if make is not None:
                     rows.append(make(one.task, position, row))
             elif mode is Mode.COPY_ON_WRITE:
                 rows.append(row)
-    deletes = write_positions(source.metadata, deleted, _encoding(source), plan, files)
+    deletes = write_positions(target.metadata, deleted, _encoding(target), plan, files)
     pieces.added += deletes.added
     pieces.removed_deletes |= set(deletes.replaced)
     return pieces, rows
 
 
-def _is_rest(one: MatchedRecords, source: Source) -> bool:
+def _is_rest(one: MatchedRecords, target: TargetRecords) -> bool:
     """Return whether the matching rows are all remaining rows of a file."""
     assert one.positions is not None
     if any(delete.data_file.equality_ids for delete in one.task.deletes):
         return False
-    earlier = source.reader().deleted_positions(one.task)
+    earlier = target.reader().deleted_positions(one.task)
     return len(earlier.union(one.positions)) == one.task.data_file.record_count
 
 
-def _encoding(source: Source) -> DeleteEncoding:
-    def rows(one: RowsToDelete) -> list[Values]:
+def _encoding(target: TargetRecords) -> DeleteEncoding:
+    def rows(one: RowsToDelete) -> list[RecordValues]:
         path, pos = POSITION_DELETE_FIELDS
         return [{path.id: one.task.data_file.file_path, pos.id: position} for position in one.positions]
 
     def vector(one: RowsToDelete) -> tuple[int, bytes]:
-        positions = source.reader().deleted_positions(one.task).union(one.positions)
+        positions = target.reader().deleted_positions(one.task).union(one.positions)
         return len(positions), encode_deletion_vector(positions)
 
     return DeleteEncoding(RecordFileWriter, rows, vector)
 
 
-def _updated(row: Named, values: Named) -> Named:
+def _updated(row: NamedRecord, values: NamedRecord) -> NamedRecord:
     """Return a row with some columns replaced: it keeps its id, and the commit is its last update (LIN009, LIN010)."""
     return {**row, **values, **({LINEAGE[1]: None} if LINEAGE[1] in row else {})}
 
@@ -281,7 +282,7 @@ def _updated(row: Named, values: Named) -> Named:
 # Operations
 
 
-def append(table: WritableTable, rows: Sequence[Named], *, branch: str = MAIN) -> CommitResult:
+def append(table: WritableTable, rows: Sequence[NamedRecord], *, branch: str = MAIN) -> CommitResult:
     """Add rows."""
     check_branch(table.metadata, branch)
     with operation_files() as files:
@@ -290,7 +291,7 @@ def append(table: WritableTable, rows: Sequence[Named], *, branch: str = MAIN) -
 
 def overwrite(
     table: WritableTable,
-    rows: Sequence[Named],
+    rows: Sequence[NamedRecord],
     where: Predicate = TRUE,
     *,
     mode: Mode | None = None,
@@ -298,10 +299,10 @@ def overwrite(
 ) -> CommitResult:
     """Delete the matching rows, and add others."""
     with operation_files() as files:
-        source = Source(table, branch)
+        target = TargetRecords(table, branch)
         mode = to_position_mode(resolve_mode(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
-        pieces, kept = _change_rows(source, source.matched(where), mode, plan, files)
+        pieces, kept = _change_rows(target, target.find_matches(where), mode, plan, files)
         pieces.added += write_rows(files, plan, [*rows, *kept])
         return table.commit(pieces.change(branch, where, ISOLATION, ()))
 
@@ -309,35 +310,35 @@ def overwrite(
 def delete(table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN) -> CommitResult:
     """Delete the matching rows. A file all of whose rows match is removed as a whole, whatever the mode."""
     with operation_files() as files:
-        source = Source(table, branch)
+        target = TargetRecords(table, branch)
         mode = resolve_mode(table.metadata, "delete", mode)
         plan = plan_write(table.metadata, lineage=True)
-        matched = source.matched(where)
+        matched = target.find_matches(where)
         if mode is Mode.EQUALITY:
-            pieces = _deleted_by_equality(source, matched, where, plan, files)
+            pieces = _deleted_by_equality(target, matched, where, plan, files)
         else:
-            pieces, kept = _change_rows(source, matched, mode, plan, files)
+            pieces, kept = _change_rows(target, matched, mode, plan, files)
             pieces.added += write_rows(files, plan, kept)
         return table.commit(pieces.change(branch, where, ISOLATION, ()))
 
 
 def _deleted_by_equality(
-    source: Source, matched: Sequence[MatchedRecords], where: Predicate, plan: WritePlan, files: NewFiles
-) -> Pieces:
-    """Make deletes by the columns of the predicate, as every row with the same values matches too."""
-    pieces = Pieces()
-    names = compared_columns(where, source.metadata)
-    groups: dict[Hashable, tuple[WritePlan, Values, list[Named]]] = {}
+    target: TargetRecords, matched: Sequence[MatchedRecords], where: Predicate, plan: WritePlan, files: NewFiles
+) -> FileChanges:
+    """Make equality deletes by the columns of the predicate, as every row with the same values matches, too."""
+    pieces = FileChanges()
+    names = compared_columns(where, target.metadata)
+    groups: dict[Hashable, tuple[WritePlan, RecordValues, list[NamedRecord]]] = {}
     for one in matched:
         if one.positions is None:
             pieces.remove(one.task)
             continue
-        # Rows that others move to files of a different partition spec would not be deleted.
+        # The deletes would not apply to rows that others move to files of a different partition spec.
         pieces.deleted_from.add(one.task.data_file.file_path)
-        own = plan_equality_deletes(source.metadata, names, plan, one.task.partition_spec_id)
+        own = plan_equality_deletes(target.metadata, names, plan, one.task.partition_spec_id)
         key = partition_key(one.task.data_file, own.spec)
         found = groups.setdefault(key, (own, one.task.data_file.partition, []))
-        found[2].extend(row for _, row in source.rows(one.task, names))
+        found[2].extend(row for _, row in target.rows(one.task, names))
     for number, (own, partition, rows) in enumerate(groups.values()):
         keys = [written_row(own.schema.fields, row) for row in rows]
         distinct = list({value_key(own.struct, key): key for key in reversed(keys)}.values())[::-1]
@@ -347,9 +348,9 @@ def _deleted_by_equality(
 
 
 def delete_keys(
-    table: WritableTable, keys: Sequence[Named], *, rows: Sequence[Named] | None = None, branch: str = MAIN
+    table: WritableTable, keys: Sequence[NamedRecord], *, rows: Sequence[NamedRecord] | None = None, branch: str = MAIN
 ) -> CommitResult:
-    """Delete the rows that have some values, by equality deletes, without reading the table (DEL017 to DEL023)."""
+    """Delete the rows that have given values, by equality deletes, without reading the table (DEL017 to DEL023)."""
     metadata = table.metadata
     check_branch(metadata, branch)
     names = list(dict.fromkeys(name for key in keys for name in key))
@@ -363,16 +364,18 @@ def delete_keys(
                 specs = None if specs is None or own.spec.is_unpartitioned else specs | {spec_id}
                 added += write_rows(files, own, keys, f"{TASK}-{spec_id}-deletes")
             else:
-                added += _for_each_partition(Source(table, branch), own, keys, files)
+                added += _for_each_partition(TargetRecords(table, branch), own, keys, files)
         validation = Validation(data_specs=specs)
         return table.commit(changes.row_delta(added, branch=branch, validation=validation))
 
 
-def _for_each_partition(source: Source, plan: WritePlan, keys: Sequence[Named], files: NewFiles) -> Iterator[NewFile]:
+def _for_each_partition(
+    target: TargetRecords, plan: WritePlan, keys: Sequence[NamedRecord], files: NewFiles
+) -> Iterator[NewFile]:
     """Write the same equality deletes for every partition of a spec that has data files."""
     partitions = {
         partition_key(task.data_file, plan.spec): task.data_file.partition
-        for task in source.tasks()
+        for task in target.tasks()
         if task.partition_spec_id == plan.spec.spec_id
     }
     rows = [written_row(plan.schema.fields, key) for key in keys]
@@ -382,7 +385,12 @@ def _for_each_partition(source: Source, plan: WritePlan, keys: Sequence[Named], 
 
 
 def update(
-    table: WritableTable, assignments: Named, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN
+    table: WritableTable,
+    assignments: NamedRecord,
+    where: Predicate = TRUE,
+    *,
+    mode: Mode | None = None,
+    branch: str = MAIN,
 ) -> CommitResult:
     """Change columns of the matching rows, which keep their row ids (LIN009, LIN010, LIN012)."""
     metadata = table.metadata
@@ -391,25 +399,30 @@ def update(
         if name not in known:
             raise spec_error("TYP002", "the schema does not have the column", found=name, expected=", ".join(known))
     with operation_files() as files:
-        source = Source(table, branch)
+        target = TargetRecords(table, branch)
         mode = to_position_mode(resolve_mode(metadata, "update", mode))
         plan = plan_write(metadata, lineage=True)
-        matched = source.matched(where)
-        pieces, rows = _change_rows(source, matched, mode, plan, files, lambda _, __, row: _updated(row, assignments))
+        matched = target.find_matches(where)
+        pieces, rows = _change_rows(target, matched, mode, plan, files, lambda _, __, row: _updated(row, assignments))
         pieces.added += write_rows(files, plan, rows)
         return table.commit(pieces.change(branch, where, ISOLATION, ()))
 
 
 def merge(
-    table: WritableTable, source: Sequence[Named], on: Sequence[str], *, mode: Mode | None = None, branch: str = MAIN
+    table: WritableTable,
+    source: Sequence[NamedRecord],
+    on: Sequence[str],
+    *,
+    mode: Mode | None = None,
+    branch: str = MAIN,
 ) -> CommitResult:
-    """Change the rows with the same keys as rows of a source, and add the other rows of the source."""
+    """Change the rows that have the keys of rows of a source, and add the other rows of the source."""
     metadata = table.metadata
     names = list(dict.fromkeys(name for row in source for name in row))
     check_source(metadata.current_schema, names, on, {name: name for name in names})
     keys = _Keys(metadata.current_schema, source, on)
     with operation_files() as files:
-        target = Source(table, branch)
+        target = TargetRecords(table, branch)
         partners: dict[tuple[str, int], int] = {}
         matched = []
         for task in target.tasks():
@@ -422,7 +435,7 @@ def merge(
         mode = to_position_mode(resolve_mode(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
 
-        def make(task: FileScanTask, position: int, row: Named) -> Named:
+        def make(task: FileScanTask, position: int, row: NamedRecord) -> NamedRecord:
             return _updated(row, source[partners[task.data_file.file_path, position]])
 
         pieces, rows = _change_rows(target, matched, mode, plan, files, make)
@@ -435,17 +448,17 @@ def merge(
 class _Keys:
     """The keys of the rows of a source; null equals nothing, and NaN equals NaN."""
 
-    def __init__(self, schema: Schema, rows: Sequence[Named], on: Sequence[str]) -> None:
+    def __init__(self, schema: Schema, rows: Sequence[NamedRecord], on: Sequence[str]) -> None:
         self._fields = [attrs.evolve(field, required=False) for field in schema.fields if field.name in on]  # type: ignore[misc]
         self._found: dict[Hashable, list[int]] = {}
         for index, row in enumerate(rows):
             written_row(self._fields, {field.name: row[field.name] for field in self._fields})
             self._found.setdefault(self._key(row), []).append(index)
 
-    def _key(self, row: Named) -> tuple[Hashable, ...]:
+    def _key(self, row: NamedRecord) -> tuple[Hashable, ...]:
         return tuple(value_key(field.type, row[field.name]) for field in self._fields)
 
-    def find(self, row: Named) -> int | None:
+    def find(self, row: NamedRecord) -> int | None:
         """Return the row of the source that a row matches; None for none.
 
         Raises:
@@ -459,19 +472,19 @@ class _Keys:
 
 
 def compact(table: WritableTable, *, branch: str = MAIN) -> CommitResult | None:
-    """Rewrite files without the deleted rows, with the default spec (LIN009, LIN011, SEQ007)."""
+    """Rewrite files without deleted rows, and with the default partition spec (LIN009, LIN011, SEQ007)."""
     metadata = table.metadata
     with operation_files() as files:
-        source = Source(table, branch)
-        tasks = select_for_compaction(metadata, source.tasks(), MIN_FILES)
+        target = TargetRecords(table, branch)
+        tasks = select_for_compaction(metadata, target.tasks(), MIN_FILES)
         if not tasks:
             return None
-        pieces = Pieces()
-        rows = [row for task in tasks for _, row in source.all_rows(task)]
+        pieces = FileChanges()
+        rows = [row for task in tasks for _, row in target.all_rows(task)]
         for task in tasks:
             pieces.remove(task)
-        assert source.snapshot is not None
-        number = source.snapshot.sequence_number if next_sequence_number(metadata) else None
+        assert target.snapshot is not None
+        number = target.snapshot.sequence_number if next_sequence_number(metadata) else None
         new = write_rows(files, plan_write(metadata, lineage=True), rows)
         pieces.added += (evolve(one, data_sequence_number=number) for one in new)
         return table.commit(

@@ -13,13 +13,19 @@ import pyarrow as pa
 from conformance.core.failures import UsageError
 from conformance.table_io.writing.deletes import (
     RowsToDelete,
+    already_deleted_positions,
     columnar_encoding,
-    earlier_positions,
-    own_deletes,
+    file_scoped_deletes,
     write_positions,
 )
 from conformance.table_io.writing.files import NewFiles
-from conformance.table_io.writing.matching import LINEAGE, MatchedFile, Source, position_column, without_positions
+from conformance.table_io.writing.matching import (
+    LINEAGE,
+    MatchedFile,
+    TargetRows,
+    drop_position_column,
+    position_column,
+)
 from conformance.table_io.writing.plans import WritePlan
 from conformance.table_io.writing.write_tasks import RowSink
 from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validation, validation_for
@@ -30,28 +36,29 @@ from spec_ref.expressions.predicates import Predicate
 from spec_ref.scan_planning import FileScanTask
 from spec_ref.table_metadata import TableMetadata
 
-Change = Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]
-"""Makes the replacements of matching rows of a data file, given with ``_pos`` as the last column."""
+ReplaceRows = Callable[[FileScanTask, pa.RecordBatch], pa.RecordBatch]
+"""Takes a task and matching rows of its data file, with ``_pos`` as the last column; returns the rows that replace
+them."""
 
 
 class Mode(enum.Enum):
     """How rows of the table are changed."""
 
     COPY_ON_WRITE = "copy-on-write"
-    """Files with such rows are rewritten."""
+    """Data files with changed rows are rewritten."""
 
     MERGE_ON_READ = "merge-on-read"
-    """The rows are deleted by position, and their replacements are added."""
+    """Changed rows are deleted by position, and the rows that replace them are added."""
 
     EQUALITY = "equality"
-    """The rows are deleted by the values of the columns of the predicate."""
+    """Rows are deleted by their values in the columns of the predicate."""
 
 
 def resolve_mode(metadata: TableMetadata, operation: str, mode: Mode | None) -> Mode:
     """Return the mode of an operation (``delete``, ``update`` or ``merge``), by default that of the table's properties.
 
     Raises:
-        SpecError: DEL001, for delete files in a version without them.
+        SpecError: DEL001, if the mode needs delete files and the format version has none.
     """
     if mode is None:
         text = metadata.properties.get(f"write.{operation}.mode", Mode.COPY_ON_WRITE.value)
@@ -67,19 +74,19 @@ def resolve_mode(metadata: TableMetadata, operation: str, mode: Mode | None) -> 
 
 
 @attrs.define
-class Pieces:
+class FileChanges:
     """Collects the files that a change of rows adds and removes."""
 
     added: list[NewFile] = attrs.field(factory=list)
     removed: set[str] = attrs.field(factory=set)
     removed_deletes: set[FileKey] = attrs.field(factory=set)
     deleted_from: set[str] = attrs.field(factory=set)
-    """Data files that stay, and some of whose rows are deleted."""
+    """Data files that stay in the table and some of whose rows are deleted."""
 
     def remove(self, task: FileScanTask) -> None:
-        """Remove a data file, its deletion vector (DEL004), and the delete files that are only for it."""
+        """Remove a data file with the delete files that only apply to it; the commit removes its vector (DEL004)."""
         self.removed.add(task.data_file.file_path)
-        self.removed_deletes |= {file_key(one) for one in own_deletes(task) if not one.is_deletion_vector}
+        self.removed_deletes |= {file_key(one) for one in file_scoped_deletes(task) if not one.is_deletion_vector}
 
     def change(
         self, branch: str, where: Predicate, isolation: Isolation | None, summary: tuple[tuple[str, str], ...]
@@ -100,29 +107,29 @@ class Pieces:
 
 
 def change_rows(
-    source: Source,
+    target: TargetRows,
     matched: Sequence[MatchedFile],
     mode: Mode,
     plan: WritePlan,
     files: NewFiles,
     sink: RowSink,
-    make: Change | None = None,
-) -> Pieces:
+    make: ReplaceRows | None = None,
+) -> FileChanges:
     """Delete rows, or replace them by changed ones.
 
     Args:
-        source: the rows of the table.
+        target: the rows of the table.
         matched: the matching rows.
         mode: how rows are changed.
         plan: the plan of the write.
         files: the files of the write.
         sink: takes the written rows; the caller finishes it.
-        make: makes the replacements of the matching rows; None to delete them.
+        make: returns the rows that replace matching rows; None to delete them.
     """
-    pieces = Pieces()
+    pieces = FileChanges()
     rewritten, kept = [], []
     for one in matched:
-        whole = one.positions is None or _is_rest(one, source)
+        whole = one.positions is None or _is_rest(one, target)
         if whole or mode is Mode.COPY_ON_WRITE:
             pieces.remove(one.task)
         else:
@@ -132,31 +139,33 @@ def change_rows(
             rewritten.append(attrs.evolve(one, positions=None) if whole else one)
     reads = [one for one in rewritten if make is not None or mode is Mode.COPY_ON_WRITE]
     by_path = {one.task.data_file.file_path: one.positions for one in reads}
-    for task, batch in source.rows([one.task for one in reads]):
+    for task, batch in target.rows([one.task for one in reads]):
         positions = by_path[task.data_file.file_path]
         matches = np.ones(batch.num_rows, bool)
         if positions is not None:
             matches = np.isin(position_column(batch), positions)
         if mode is Mode.COPY_ON_WRITE and not matches.all():
-            sink.add(without_positions(batch.filter(pa.array(~matches))))
+            sink.add(drop_position_column(batch.filter(pa.array(~matches))))
         if make is not None and matches.any():
-            sink.add(without_positions(make(task, batch.filter(pa.array(matches)))))
-    deletes = write_positions(source.metadata, kept, columnar_encoding(source.deletes), plan, files)
+            sink.add(drop_position_column(make(task, batch.filter(pa.array(matches)))))
+    deletes = write_positions(target.metadata, kept, columnar_encoding(target.deletes), plan, files)
     pieces.added += deletes.added
     pieces.removed_deletes |= set(deletes.replaced)
     return pieces
 
 
-def _is_rest(one: MatchedFile, source: Source) -> bool:
+def _is_rest(one: MatchedFile, target: TargetRows) -> bool:
     """Return whether the matching rows are all remaining rows of a file."""
     assert one.positions is not None
     if any(delete.data_file.equality_ids for delete in one.task.deletes):
         return False
-    return len(one.positions) + len(earlier_positions(one.task, source.deletes)) == one.task.data_file.record_count
+    return (
+        len(one.positions) + len(already_deleted_positions(one.task, target.deletes)) == one.task.data_file.record_count
+    )
 
 
 def replace_columns(batch: pa.RecordBatch, columns: Mapping[str, Any]) -> pa.RecordBatch:
-    """Return a batch with some columns replaced: rows keep their ids, and the commit is their last update (LIN009)."""
+    """Return a batch with some columns replaced; rows keep their ids, and count as updated by the commit (LIN009)."""
     arrays: list[Any] = []
     for name, array in zip(batch.schema.names, batch.columns, strict=True):
         if name == LINEAGE[1]:

@@ -1,8 +1,8 @@
-"""Writing tables on Spark: executors write files and only return their entries, and the driver commits once.
+"""Writing tables on Spark: executors write files and return only their entries, and the driver commits once.
 
 A task does for some of the rows, or data files, what `conformance.table_io.writing.operations` does for all of them.
-The names of its files contain the write, the task and the attempt, so that attempts never touch each other's files, and
-the driver finds and deletes the files that killed or repeated attempts left.
+The names of its files contain the ids of the write, the task and the attempt, so that attempts never touch each other's
+files, and the driver can find and delete the files that killed or repeated attempts left.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import Table
 from conformance.table_io.writing.compaction import MIN_FILES, select_for_compaction
 from conformance.table_io.writing.files import NewFiles, OrphansLeft, remove_on_failure
-from conformance.table_io.writing.matching import Source, check_branch, without_positions
+from conformance.table_io.writing.matching import TargetRows, check_branch, drop_position_column
 from conformance.table_io.writing.merging import Merging, WhenMatched
 from conformance.table_io.writing.operations import Summary, make_assigner, to_position_mode
 from conformance.table_io.writing.plans import WritePlan, clean_up, plan_write
-from conformance.table_io.writing.row_changes import Mode, Pieces, change_rows, resolve_mode
+from conformance.table_io.writing.row_changes import FileChanges, Mode, change_rows, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import Rows, RowSink, write_rows, write_to
 from spec_ref.columnar.schemas.arrow_columns import arrow_field
@@ -46,13 +46,13 @@ from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.snapshots.references import MAIN
 
 TASK = "00000"
-"""The name of a task in its files; its number is in the id of its write."""
+"""The task in the names of files; the number of the task is in the id of its write."""
 
 BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 NO_LIMIT = (1 << 31) - 1
 
 Work = Callable[[WritePlan, Any], Any]
-"""The work of a task on its part, with a plan whose write id is unique to the attempt."""
+"""What a task does: takes a plan with a write id that is unique to the attempt, and the task's part of the input."""
 
 
 # Tasks
@@ -67,13 +67,13 @@ def _own_plan(plan: WritePlan) -> tuple[WritePlan, int]:
 
 
 def _answer(plan: WritePlan, work: Work, part: Any) -> bytes:
-    """Return the result of a task; errors of this tool are returned to the driver as they are."""
+    """Return the pickled result of a task, or its error if that is one of this tool, so that Spark does not retry."""
     prepare_worker()
     own, attempts = _own_plan(plan)
     try:
         return pickle.dumps((attempts, work(own, part), None))
     except Exception as error:
-        # An OSError may not occur on another executor, so Spark retries; a wrong value stays wrong.
+        # Spark retries after an OSError, which may not occur on another executor; a wrong value would stay wrong.
         if isinstance(error, OSError):
             raise
         return pickle.dumps((attempts, None, error))
@@ -124,7 +124,7 @@ def _each(spark: SparkSession, plan: WritePlan, work: Work, parts: Sequence[Any]
 
 def _added(result: Any) -> Iterable[Any]:
     pieces = result[0] if isinstance(result, tuple) else result
-    return pieces.added if isinstance(pieces, Pieces) else pieces
+    return pieces.added if isinstance(pieces, FileChanges) else pieces
 
 
 # Adding rows
@@ -146,8 +146,8 @@ def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary
 
     Raises:
         SpecError: a value that the schema does not allow.
-        Py4JJavaError: the job failed for another reason. Whatever is raised, the table is as before and the files are
-            deleted, unless it is one of the next two.
+        Py4JJavaError: the job failed for another reason. After any error except the next two, the table is unchanged
+            and the files have been deleted.
         OrphansLeft: a file could not be deleted.
         CommitStateUnknown: it is not known whether the commit succeeded; the files are kept.
     """
@@ -166,7 +166,7 @@ def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None =
         )
     schema = pa.schema([arrow_field(field) for field in plan.sources.fields])
     names = rows.columns
-    # `mapInArrow` looks columns up by name, where a dot leads into a struct, and names may differ by case alone.
+    # `mapInArrow` finds columns by name: a dot would lead into a struct, and names may differ only in case.
     numbered = rows.toDF(*(f"column_{number}" for number in range(len(names))))
 
     def work(own: WritePlan, batches: Iterator[pa.RecordBatch]) -> Any:
@@ -183,9 +183,9 @@ def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None =
 
 @contextmanager
 def _rows_counted(spark: SparkSession) -> Iterator[None]:
-    """Limit batches by their rows, unless the session limits their bytes.
+    """Limit batches by their number of rows, unless the session limits their bytes.
 
-    Since 4.1, Spark measures a batch after every row that it adds, which takes longer than the rest of the transfer.
+    With a limit of bytes, Spark 4.1 and later measure a batch after every row, which takes longer than the transfer.
     """
     if spark.conf.get(BATCH_BYTES, None) is not None:
         yield
@@ -200,7 +200,7 @@ def _rows_counted(spark: SparkSession) -> Iterator[None]:
 # Changing rows
 
 
-class _PartOfSource(Source):
+class _PartOfTarget(TargetRows):
     """The rows of some data files."""
 
     def __init__(self, table: Table, branch: str, tasks: Sequence[FileScanTask]) -> None:
@@ -214,7 +214,7 @@ class _PartOfSource(Source):
 
 @attrs.frozen(kw_only=True)
 class _RowChange:
-    """The change of matching rows, which is the same for all tasks of a job."""
+    """A change of matching rows, applied by each task to some data files."""
 
     table: Table
     branch: str
@@ -223,19 +223,19 @@ class _RowChange:
     assignments: Mapping[str, Any] | None = None
     """None to delete the rows."""
 
-    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> Pieces:
-        source = _PartOfSource(self.table, self.branch, tasks)
+    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> FileChanges:
+        target = _PartOfTarget(self.table, self.branch, tasks)
         schema = self.table.metadata.current_schema
         make = None if self.assignments is None else make_assigner(schema, self.assignments)
         with _part(plan) as (files, sink):
-            pieces = change_rows(source, source.matched(self.where), self.mode, plan, files, sink, make)
+            pieces = change_rows(target, target.find_matches(self.where), self.mode, plan, files, sink, make)
             pieces.added += sink.finish()
         return pieces
 
 
 @contextmanager
 def _part(plan: WritePlan) -> Iterator[tuple[NewFiles, RowSink]]:
-    """Yield the files of a task, which are deleted if it fails, and the sink for its rows."""
+    """Yield the files of a task, and the sink for its rows; the files are deleted if the task fails."""
     files = NewFiles()
     with remove_on_failure(files):
         sink = RowSink(plan, files, TASK)
@@ -246,7 +246,7 @@ def _part(plan: WritePlan) -> Iterator[tuple[NewFiles, RowSink]]:
 
 
 def _parts(spark: SparkSession, tasks: Sequence[FileScanTask]) -> list[list[FileScanTask]]:
-    """Distribute the tasks, with those of one partition together, so that few files are written."""
+    """Divide scan tasks among the tasks of the job, those of one partition together, so that few files are written."""
     groups: dict[Any, list[FileScanTask]] = {}
     for task in tasks:
         key = task.partition_spec_id, tuple(sorted((k, repr(v)) for k, v in task.data_file.partition.items()))
@@ -255,8 +255,8 @@ def _parts(spark: SparkSession, tasks: Sequence[FileScanTask]) -> list[list[File
     return [group[at : at + most] for group in groups.values() for at in range(0, len(group), most)]
 
 
-def _joined(parts: Iterable[Pieces]) -> Pieces:
-    joined = Pieces()
+def _joined(parts: Iterable[FileChanges]) -> FileChanges:
+    joined = FileChanges()
     for one in parts:
         joined.added += one.added
         joined.removed |= one.removed
@@ -274,9 +274,9 @@ def _changed(
     mode: Mode | None,
     branch: str,
     assignments: Mapping[str, Any] | None = None,
-) -> Pieces:
+) -> FileChanges:
     known = to_position_mode(resolve_mode(table.metadata, operation, mode))
-    tasks = Source(table.table, branch, 1).tasks(where)
+    tasks = TargetRows(table.table, branch, 1).tasks(where)
     change = _RowChange(table=table.table, branch=branch, where=where, mode=known, assignments=assignments)
     return _joined(_each(spark, plan, change, _parts(spark, tasks)))
 
@@ -293,7 +293,7 @@ def delete(
 ) -> CommitResult:
     """Delete the rows that match; arguments and errors as in `conformance.table_io.writing.operations.delete`.
 
-    Equality deletes, for which nothing is read, are written by `conformance.table_io.writing.delete_keys`.
+    For equality deletes, which need no job as nothing is read, use `conformance.table_io.writing.delete_keys`.
     """
     plan = plan_write(table.metadata, lineage=True)
     with _writing(plan):
@@ -353,9 +353,9 @@ def overwrite_partitions(
     spec = metadata.default_spec
     plan = plan_write(metadata)
     with _writing(plan):
-        pieces = Pieces(added=_written(rows, plan))
+        pieces = FileChanges(added=_written(rows, plan))
         written = {partition_key(new.data_file, spec) for new in pieces.added}
-        for task in Source(table.table, branch, 1).tasks():
+        for task in TargetRows(table.table, branch, 1).tasks():
             own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
             if own or (pieces.added and spec.is_unpartitioned):
                 pieces.remove(task)
@@ -365,7 +365,7 @@ def overwrite_partitions(
 
 @attrs.frozen(kw_only=True)
 class _MergeChange:
-    """A merge; the rows of the source go to every task."""
+    """A merge, applied by each task to some data files; every task gets all rows of the source."""
 
     table: Table
     branch: str
@@ -375,14 +375,14 @@ class _MergeChange:
     matched: WhenMatched
     mode: Mode
 
-    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> tuple[Pieces, Any]:
+    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> tuple[FileChanges, Any]:
         merging = Merging(self.table.metadata.current_schema, self.rows, self.on, self.assignments)
-        source = _PartOfSource(self.table, self.branch, tasks)
-        found = merging.find(source)
+        target = _PartOfTarget(self.table, self.branch, tasks)
+        found = merging.find(target)
         with _part(plan) as (files, sink):
             changed = found if self.matched is not WhenMatched.KEEP else []
             make = merging.update_matched if self.matched is WhenMatched.UPDATE else None
-            pieces = change_rows(source, changed, self.mode, plan, files, sink, make)
+            pieces = change_rows(target, changed, self.mode, plan, files, sink, make)
             pieces.added += sink.finish()
         return pieces, np.packbits(merging.matched)
 
@@ -415,7 +415,7 @@ def merge(
         mode=to_position_mode(resolve_mode(metadata, "merge", mode)),
     )
     with _writing(plan):
-        tasks = Source(table.table, branch, 1).tasks()
+        tasks = TargetRows(table.table, branch, 1).tasks()
         done = _each(spark, plan, change, _parts(spark, tasks))
         pieces = _joined(part for part, _ in done)
         some = np.zeros(source.num_rows, bool)
@@ -441,12 +441,12 @@ class _Compaction:
     table: Table
     branch: str
 
-    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> Pieces:
-        source = _PartOfSource(self.table, self.branch, tasks)
-        pieces = Pieces()
+    def __call__(self, plan: WritePlan, tasks: Sequence[FileScanTask]) -> FileChanges:
+        target = _PartOfTarget(self.table, self.branch, tasks)
+        pieces = FileChanges()
         with _part(plan) as (_, sink):
-            for _, batch in source.rows(tasks):
-                sink.add(without_positions(batch))
+            for _, batch in target.rows(tasks):
+                sink.add(drop_position_column(batch))
             pieces.added += sink.finish()
         for task in tasks:
             pieces.remove(task)
@@ -467,15 +467,15 @@ def compact(
     `conformance.table_io.writing.compaction.compact`.
     """
     metadata = table.metadata
-    source = Source(table.table, branch, 1)
+    target = TargetRows(table.table, branch, 1)
     groups: dict[Any, list[FileScanTask]] = {}
-    for task in select_for_compaction(metadata, source.tasks(where), min_files):
+    for task in select_for_compaction(metadata, target.tasks(where), min_files):
         spec = metadata.spec_by_id(task.partition_spec_id)
         groups.setdefault(partition_key(task.data_file, spec), []).append(task)
     if not groups:
         return None
-    assert source.snapshot is not None
-    number = source.snapshot.sequence_number if next_sequence_number(metadata) else None
+    assert target.snapshot is not None
+    number = target.snapshot.sequence_number if next_sequence_number(metadata) else None
     plan = plan_write(metadata, lineage=True, target_bytes=target_bytes)
     with _writing(plan):
         change = _Compaction(table=table.table, branch=branch)

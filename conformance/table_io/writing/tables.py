@@ -1,4 +1,4 @@
-"""Writable tables: their stores, their metadata, and committing changes (Optimistic Concurrency)."""
+"""Creating and opening tables for writing, and committing changes (Optimistic Concurrency)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class WritableTable:
     def commit(self, change: Change) -> CommitResult:
         """Commit a change that was planned on the table as it was last read; retry after losing the commit race.
 
-        If it fails, the files that it wrote are deleted, as far as possible.
+        If the commit fails, the files that it wrote are deleted, as far as possible.
 
         Raises:
             CommitConflict: the assumptions of the change no longer hold. Nothing was changed.
@@ -130,7 +130,7 @@ def create_table(
     Args:
         place: a store, or its URL.
         schema: the schema, or its columns.
-        location: the directory of the table; by default that of the store, if it has one.
+        location: the directory of the table; by default that of the store, if the store has one.
         spec: the partition spec.
         order: the sort order.
         version: the format version.
@@ -140,7 +140,7 @@ def create_table(
     Raises:
         CommitConflict: the table exists.
         UsageError: the table would be encrypted, and there are no keys, or its version has no encryption.
-        SpecError: the version does not have a type, the ids are wrong, or the like.
+        SpecError: the metadata would break a rule, such as a type that the version does not have.
     """
     store = open_store(place) if isinstance(place, str) else place
     directory = location or getattr(store, "location", None)

@@ -1,7 +1,7 @@
-"""Writing rows: from a plan and Arrow batches to the entries of new files.
+"""Writing rows: a plan and Arrow batches become files and their entries.
 
-A batch is converted to rows of the schema and split by partition, and each partition buffers rows until they fill a row
-group. Sorting, encoding and counting are then done by threads, each for some partitions.
+A batch is converted to the schema and split by partition, and each partition buffers rows until they fill a row group.
+Threads then sort and encode the rows and compute metrics, each for some partitions.
 """
 
 from __future__ import annotations
@@ -52,14 +52,13 @@ GROUP_ROWS = 1 << 20
 GROUP_BYTES = 128 << 20
 """The maximum number of bytes of a row group, in memory."""
 
-BUFFERED_BYTES = 384 << 20
+MAX_BUFFERED_BYTES = 384 << 20
 """The maximum number of bytes that all partitions buffer before the largest ones are written."""
 
-OPEN_FILES = 200
-"""The maximum number of partitions with an open file; beyond that, a file is finished each time that a partition is
-written."""
+MAX_OPEN_FILES = 200
+"""The maximum number of partitions with an open file; the files of further partitions are finished after each write."""
 
-WAITING = 4
+MAX_QUEUED = 4
 """The maximum number of queued pieces of work of each thread."""
 
 
@@ -75,7 +74,7 @@ def to_batches(rows: Rows) -> Iterator[pa.RecordBatch]:
 
 
 def arrow_rows(fields: Sequence[NestedField], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Return Python values by column names as rows to be written."""
+    """Convert rows from mappings of column names to Python values."""
     if not fields:
         return pa.Table.from_batches([empty_batch(len(rows))])  # arrays of no columns do not show the number of rows
     columns = [arrow_values(field.type, [row[field.name] for row in rows]) for field in fields]
@@ -105,10 +104,10 @@ def write_rows(
         The entries of the files, to be committed. Without rows there are none.
 
     Raises:
-        SpecError: a value that the schema does not allow; its path starts with the number of the row.
+        SpecError: the schema does not allow a value; the path of the error starts with the number of the row.
         UsageError: a row does not match.
         FileAccessError, OSError: a file cannot be written.
-        OrphansLeft: one of these happened, and then a file could not be deleted.
+        OrphansLeft: after one of these errors, a file could not be deleted.
     """
     files = NewFiles()
     with remove_on_failure(files):
@@ -214,7 +213,7 @@ class FileWriter:
 class _Partition:
     """One partition: its buffered rows, and its current file.
 
-    The buffer belongs to the thread that adds rows, the file to the one thread that writes this partition.
+    Only the thread that adds rows uses the buffer, and only the thread that writes this partition uses the file.
     """
 
     def __init__(self, values: Mapping[int, Any], worker: int) -> None:
@@ -234,7 +233,7 @@ class _Partition:
 
 
 class RowSink:
-    """Takes batches of rows, and writes them to files."""
+    """Writes batches of rows to files."""
 
     def __init__(self, plan: WritePlan, files: NewFiles, task: str, threads: int = 1) -> None:
         self._plan = plan
@@ -254,7 +253,7 @@ class RowSink:
         self._group_bytes = min(GROUP_BYTES, plan.target_bytes)
 
     def add(self, batch: pa.RecordBatch, matching: BoundPredicate | None = None) -> None:
-        """Add rows of an input, all of which must match a predicate if one is given."""
+        """Add rows; if a predicate is given, all of them must match it."""
         made = self._input(batch.schema)(batch, self._rows)
         if matching is not None:
             self._check(made, matching)
@@ -296,10 +295,10 @@ class RowSink:
         groups = split_by_partition(spec, schema, joined) if spec.fields else [({}, joined)]
         for values, rows in groups:
             self._hand(self._partition(values), rows)
-        if self._bytes > BUFFERED_BYTES:
+        if self._bytes > MAX_BUFFERED_BYTES:
             for partition in sorted(self._partitions.values(), key=lambda one: -one.bytes):
                 self._flush(partition)
-                if self._bytes <= BUFFERED_BYTES // 2:
+                if self._bytes <= MAX_BUFFERED_BYTES // 2:
                     break
 
     def _partition(self, values: Mapping[int, Any]) -> _Partition:
@@ -322,7 +321,7 @@ class RowSink:
             partition.bytes += piece.nbytes
             self._bytes += piece.nbytes
             full = partition.rows >= GROUP_ROWS or partition.bytes >= self._group_bytes
-            if full and not (self._sorts and partition.bytes < BUFFERED_BYTES // 2):
+            if full and not (self._sorts and partition.bytes < MAX_BUFFERED_BYTES // 2):
                 self._flush(partition)
 
     def _flush(self, partition: _Partition) -> None:
@@ -360,7 +359,7 @@ class RowSink:
             self._end(partition)  # later rows are not sorted among these
             return
         self._append(partition, batch)
-        if len(self._partitions) > OPEN_FILES:
+        if len(self._partitions) > MAX_OPEN_FILES:
             self._end(partition)
 
     def _append(self, partition: _Partition, batch: pa.RecordBatch) -> None:
@@ -384,17 +383,17 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 class _Workers:
-    """Some threads, each of which runs its work in order; with one worker, work runs in the calling thread."""
+    """Threads that each run their work in order; with one worker, work runs in the calling thread."""
 
     def __init__(self, count: int) -> None:
         self.count = max(count, 1)
         self._pools = [ThreadPoolExecutor(1) for _ in range(self.count)] if self.count > 1 else []
-        self._room = threading.Semaphore(WAITING * self.count)
+        self._room = threading.Semaphore(MAX_QUEUED * self.count)
         self._futures: list[Future[None]] = []
         self._stopped = False
 
     def submit(self, worker: int, work: Callable[[], None]) -> None:
-        """Submit work to a worker; raise the error of earlier work."""
+        """Submit work to a worker, or raise the error of earlier work."""
         if not self._pools:
             work()
             return

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.core.json_places import offset
+from conformance.core.json_places import find_offset
 from conformance.vectors.relocation.avro import IncompleteFile
 from conformance.vectors.relocation.paths import Paths
 
@@ -49,7 +49,7 @@ def _summaries(text: bytes, sizes: Mapping[int, Mapping[str, int]]) -> bytes:
         for name, more in sizes.get(snapshot.get("snapshot-id"), {}).items():
             before = snapshot.get("summary", {}).get(name)
             if before is not None and more:
-                at = offset(shown, ("snapshots", place, "summary", name))
+                at = find_offset(shown, ("snapshots", place, "summary", name))
                 edits.append((at, json.dumps(before), json.dumps(str(int(before) + more))))
     for at, before, after in sorted(edits, reverse=True):
         assert shown[at : at + len(before)] == before

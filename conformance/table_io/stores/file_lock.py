@@ -1,4 +1,4 @@
-"""Advisory locks on a table among the processes of one machine."""
+"""Advisory locks on a table between the processes of one machine."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ else:
     import fcntl
 
 MAX_WAIT_S = 5.0
-"""How many seconds to wait for the lock; a process that hangs keeps nobody from committing."""
+"""The maximum time to wait for the lock, in seconds, so that a process that hangs does not block the others."""
 
 PAUSE_S = 0.001
 """How long to wait before the next attempt on Windows, which cannot wait for a lock without a time limit."""
 
 
 @contextmanager
-def turn(name: str) -> Iterator[None]:
-    """Hold the lock with a name, or none after the time limit; it ends with the process at the latest.
+def hold_file_lock(name: str) -> Iterator[None]:
+    """Hold a lock with a name in a ``with`` statement; after a time limit, continue without it.
 
-    A process that waits gets the lock before one that releases it and wants it again: only the first in the queue,
-    which is a lock as well, waits for the lock itself.
+    The end of the process releases the lock. Locking is fair: a process that waits gets the lock before one that
+    releases it and locks it again. Only the process that holds a second lock, the queue, waits for the lock itself.
     """
     user = getpass.getuser() if sys.platform == "win32" else os.getuid()
-    directory = Path(tempfile.gettempdir()) / f"iceberg-conformance-turns-{user}"
+    directory = Path(tempfile.gettempdir()) / f"iceberg-conformance-locks-{user}"
     directory.mkdir(mode=0o700, exist_ok=True)
     path = directory / hashlib.sha256(name.encode()).hexdigest()[:32]
     queue, lock = _open(path.with_suffix(".queue")), _open(path)
@@ -51,9 +51,9 @@ def turn(name: str) -> Iterator[None]:
 
 
 def _hold(queue: BinaryIO, lock: BinaryIO, taken: threading.Event, done: threading.Event) -> None:
-    """Take the lock in a thread, which can wait for it longer than the caller does, and hold it until `done`."""
+    """Lock in a thread, which may wait longer than the caller, and hold the lock until `done` is set."""
     with lock:
-        with queue, suppress(OSError):  # where the file system has no locks, there are no turns
+        with queue, suppress(OSError):  # a file system without locks
             _take(queue)
             _take(lock)
         taken.set()
@@ -65,7 +65,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _take(file: BinaryIO) -> None:
-    """Wait for the lock on a file, which ends when the file is closed."""
+    """Wait for the lock on a file; closing the file releases it."""
     if sys.platform == "win32":
         while True:
             with suppress(PermissionError):
