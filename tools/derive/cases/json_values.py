@@ -293,7 +293,7 @@ def files() -> Iterator[VectorFile]:
         ]
         yield file(f"decode-{topic}", "json-value.decode", decode)
     yield file("decode-other-forms", "json-value.decode", [_decode(*row) for row in READ])
-    years = "ISO 8601 takes years of other than four digits, and before 1583, by agreement"
+    years = "ISO 8601 allows years of more than four digits, and years before 1583, only by agreement"
     opened = [
         _open((name, type_, value, value, f"{note}: {years}", ("E4",))) for name, type_, value, note in EXPANDED_YEARS
     ]

@@ -199,7 +199,7 @@ def _texts() -> Iterator[Case]:
         ("not-starts-with", _x("not-starts-with", "abc"), "nulls wider", "same"),
         ("starts-with", _x("starts-with", "abca"), "same nulls wider", ""),
         codes="SCN005 EXP012",
-        note="all strings between two with a prefix have it, and null does not",
+        note="every string between two strings with a prefix has the prefix, and null does not",
     )
     files = {"astral": ("\ue000", "\U0001f600", 10, 0), "high": ("\ufffd", "\uffff", 10, 0)}
     table = _table_with_statistics("bounds-astral", "bounds with characters beyond the basic plane", "string", files)
