@@ -162,7 +162,7 @@ PARTITIONS: list[Placed] = [
     (
         "truncate-text-eq-width",
         ("string", "truncate[3]", leaf("eq", "abc"), "abc", YES, YES, TEXTS),
-        "abcd is there too",
+        "abcd is in the same partition",
     ),
     (
         "truncate-text-not-eq-short",
