@@ -68,7 +68,7 @@ def expect(command: list[str], status: int, pattern: str, folder: Path) -> str:
         The output.
 
     Raises:
-        Failed: the status or the output is not as expected, or the output has a traceback.
+        CheckFailed: the status or the output is not as expected, or the output has a traceback.
     """
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "SSL_CERT_FILE", "PIP_INDEX_URL") if name in os.environ}
     env = {**kept, "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
@@ -89,7 +89,7 @@ def check(python: str, wheel: Path, folder: Path, *, locked: bool) -> None:
         locked: whether the requirements come from the lock file.
 
     Raises:
-        Failed: something does not work.
+        CheckFailed: something does not work.
     """
     subprocess.run([python, "-m", "venv", str(folder / "venv")], check=True)
     programs = folder / "venv" / "bin"

@@ -118,7 +118,7 @@ def replay_commits(
 
     Args:
         args: the arguments of the request; the table already exists and is empty.
-        open_writer: opens another writer.
+        open_writer: returns a new writer.
         table: returns the state of the table.
     """
     first = open_writer()

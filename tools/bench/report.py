@@ -171,7 +171,7 @@ def _spread(claim: Claim) -> str:
 
 
 def _amounts(claim: Claim) -> tuple[str, str]:
-    """Format what was measured of each side: seconds, requests, or nothing for a rate, which is the value itself."""
+    """Format the measurements of each side: seconds or requests; empty for a rate, as the value itself is the rate."""
     if claim.measure is Measure.REQUESTS:
         return _number(statistics.median(claim.ours)), _number(statistics.median(claim.theirs))
     ours = _seconds(claim.ours) if claim.measure is not Measure.RATE else ""

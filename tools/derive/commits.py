@@ -78,7 +78,7 @@ def _may_delete(table: Table, delete: dict[str, Any], name: str, data: dict[str,
 
 
 def _is_valid(change: Change, planned: Table, current: Table) -> bool:
-    """Return whether no commit since the change was planned conflicts with it."""
+    """Return whether a change conflicts with no commit since it was planned."""
     head = _head(current, change.get("branch", "main"))
     live = head["files"] if head else {}
     removed = [*change.get("remove", ()), *change.get("remove_deletes", ())]

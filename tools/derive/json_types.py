@@ -1,4 +1,4 @@
-"""The types of JSON as Python reads it, for annotations; derivations share no code with what is tested by them."""
+"""The types of JSON as Python reads it, for annotations; derivations share no code with the code that they test."""
 
 from __future__ import annotations
 

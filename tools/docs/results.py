@@ -82,7 +82,7 @@ class VectorResults:
 
     engines: tuple[EngineResult, ...]
     letters: Mapping[str, str]
-    """By the id of the vector, a letter for each engine in ``asked``."""
+    """By the id of the vector, a letter for each of `engines`."""
 
     def letters_of_engine(self, name: str) -> dict[str, str]:
         """Return the letters of one engine by vector, without vectors that it did not run."""

@@ -54,7 +54,7 @@ def fuzz_with_coverage(
         atheris: the folder with the package.
 
     Raises:
-        Unguided: the package is missing.
+        GuidanceError: the package is missing.
     """
     if not (atheris / "atheris").exists():
         raise GuidanceError(f"Atheris is not in {atheris}; `make fuzz` puts it there")
@@ -84,7 +84,7 @@ def check(seed: int, atheris: Path = ATHERIS, seconds: float = 60) -> None:
     """Check that coverage guides the fuzzer: it finds a fault that random inputs do not find.
 
     Raises:
-        Unguided: the fault is not found.
+        GuidanceError: the fault is not found.
     """
     outcome = fuzz_with_coverage(PLANTED, seconds, seed, atheris=atheris)
     if [one.data[:4] for one in outcome.findings] != [b"\xde\xad\xbe\xef"]:

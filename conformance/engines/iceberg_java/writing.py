@@ -74,7 +74,7 @@ class JavaWriter:
     branch = tag = fast_forward = rollback = expire = _perform
 
     def _execute(self, statement: str, properties: dict[str, str] | None = None) -> None:
-        """Execute a statement, with properties that the table has before it."""
+        """Execute a statement, after setting some properties of the table."""
         args = {"name": self._name, "statement": statement, "properties": properties or {}}
         self._table = self._query("script.execute", args)
 

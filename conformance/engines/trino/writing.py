@@ -281,7 +281,7 @@ def _partition(source: str, transform: str) -> str:
 
 
 def _check_types(type_: Json, version: int) -> None:
-    """Check that a type is the one that Trino's SQL makes of it in a format version.
+    """Check that Trino's SQL creates exactly this type in a format version.
 
     Raises:
         Unsupported: it has nanoseconds, which Trino rounds to microseconds before v3.

@@ -174,9 +174,9 @@ class Summary:
 @theorem("summaries-never-lie", "SCN002", "SCN005", cases=CASES, quick=31)
 def summaries(world: World, type_: Type, operation: Any) -> None:
     """If a partition of a manifest matches a predicate on the partition value, the field summary of the manifest never
-    says that no partition does; if one does not match, it never says that every one does. The summary is any that is
-    true, with its bounds or without them where a manifest has only nulls and NaNs, and one without bounds that says
-    that there are neither.
+    says that no partition does; if one does not match, it never says that every one does. The summary is any true one:
+    with bounds, without bounds if the manifest has only nulls and NaNs, or without bounds although it states that there
+    are no nulls and NaNs.
     """
     partition = nullable(world, "partition", type_, ROW)
     ordinary = partition is not None and not _is_nan(partition)
