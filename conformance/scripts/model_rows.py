@@ -67,12 +67,12 @@ def check_keys(columns: Iterable[Json]) -> None:
             raise ScriptError(f"{column['name']} is a key, and when two {column['type']} are equal is left open")
 
 
-def check_delete_columns(columns: Iterable[Json], given: Sequence[Literals]) -> None:
+def check_delete_columns(columns: Iterable[Json], rows: Sequence[Literals]) -> None:
     """Check that equality deletes can compare columns (DEL018).
 
     Args:
         columns: the columns.
-        given: the rows to delete.
+        rows: the rows to delete.
 
     Raises:
         RefusedByText: they cannot.
@@ -85,5 +85,5 @@ def check_delete_columns(columns: Iterable[Json], given: Sequence[Literals]) -> 
             raise LeftOpen("DEL018", f"{column['name']} is primitive, and the spec does not say which shapes are equal")
         if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
             raise RefusedByText("DEL018", f"equality deletes cannot compare {column['name']}: {column['type']}")
-        if column["required"] and any(row[column["name"]] is None for row in given):
+        if column["required"] and any(row[column["name"]] is None for row in rows):
             raise LeftOpen("TYP002", f"{column['name']} is required, and a row to delete has null")

@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
         return 0
     if given.what == "check":
         return _check()
-    return _run(given.words, again=given.again)
+    return _run(given.words, rerun=given.again)
 
 
 def _check() -> int:
@@ -69,7 +69,7 @@ def _check() -> int:
     return int(wrong > 0)
 
 
-def _run(words: list[str], *, again: bool) -> int:
+def _run(words: list[str], *, rerun: bool) -> int:
     mutants, known, reasons = select_mutants(words), killers(), equivalents()
     preloaded = Preloaded()
     status, problem = killing.materialize()
@@ -78,8 +78,8 @@ def _run(words: list[str], *, again: bool) -> int:
     results: dict[str, tuple[str, str]] = {}
     for number, mutant in enumerate(mutants, 1):
         began = time.monotonic()
-        killer = None if again else known.get(mutant.id)
-        if mutant.id in reasons and not again:
+        killer = None if rerun else known.get(mutant.id)
+        if mutant.id in reasons and not rerun:
             found = ("equivalent", reasons[mutant.id])
         else:
             found = killing.find_killer(preloaded, mutant, killer, lambda: load_coverage(preloaded))

@@ -67,10 +67,10 @@ DECIMAL = AnyDecimal()
 class World:
     """The source of a theorem's values: symbols, or given values."""
 
-    given: Mapping[str, Any] | None = None
+    values: Mapping[str, Any] | None = None
     """The values by name; None in a symbolic world."""
 
-    made: dict[str, Callable[[z3.ModelRef], Any]] = attrs.field(factory=dict)
+    readers: dict[str, Callable[[z3.ModelRef], Any]] = attrs.field(factory=dict)
     """Functions that read each value from the solver's answer, by name."""
 
     claims: int = 0
@@ -81,17 +81,17 @@ class World:
     @property
     def symbolic(self) -> bool:
         """Whether the values are symbols."""
-        return self.given is None
+        return self.values is None
 
     def int(self, name: str, least: Any = None, greatest: Any = None) -> Any:
         """Return any int of a range; a limit of None means no limit."""
-        if self.given is not None:
-            value = self.given.get(name, 0)
+        if self.values is not None:
+            value = self.values.get(name, 0)
             if (least is not None and value < least) or (greatest is not None and value > greatest):
                 raise Impossible
             return value
         term = z3.Int(name)
-        self.made[name] = lambda model: _number(model, term)
+        self.readers[name] = lambda model: _number(model, term)
         if least is not None:
             active().assume(term >= getattr(least, "term", least))
         if greatest is not None:
@@ -136,10 +136,10 @@ class World:
 
     def double(self, name: str) -> Any:
         """Return any double, including NaN."""
-        if self.given is not None:
-            return self.given.get(name, 0.0)
+        if self.values is not None:
+            return self.values.get(name, 0.0)
         place, nan = z3.Int(name), z3.Bool(f"{name} is NaN")
-        self.made[name] = lambda model: (
+        self.readers[name] = lambda model: (
             math.nan if z3.is_true(model.eval(nan)) else double_of_place(_number(model, place))
         )
         active().assume(z3.And(place >= -LAST_PLACE, place <= LAST_PLACE))
@@ -147,10 +147,10 @@ class World:
 
     def double_of_bits(self, name: str) -> Any:
         """Return any double, made from its bits, so that a NaN has a sign."""
-        if self.given is not None:
-            return self.given.get(name, 0.0)
+        if self.values is not None:
+            return self.values.get(name, 0.0)
         bits = z3.BitVec(name, 64)
-        self.made[name] = lambda model: _double_of_bits(model, bits)
+        self.readers[name] = lambda model: _double_of_bits(model, bits)
         return SymbolicFloatOfBits(bits)
 
     def assume(self, condition: Any) -> None:
@@ -306,7 +306,7 @@ def _prove_case(
 ) -> tuple[Failure | None, int, int]:
     name = ", ".join(f"{key}={value}" for key, value in case.items())
     if one.method in {EXHAUSTIVE, INDUCTION}:
-        world = World(given={})
+        world = World(values={})
         try:
             one.state(world, **world.arguments(case))
         except (Exception, Undecided) as error:
@@ -328,7 +328,7 @@ def _prove_case(
                 count, claims = count + 1, claims + world.claims
                 if ended.error is not None or (replay and world.claims and len(samples) < REPLAYED):
                     model = ended.path.model()
-                    values = {key: read(model) for key, read in world.made.items()}
+                    values = {key: read(model) for key, read in world.readers.items()}
                     if ended.error is not None:
                         break
                     samples.append(values)
@@ -356,7 +356,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _run_with(one: Theorem, case: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[World, BaseException | None]:
-    world = World(given=values)
+    world = World(values=values)
     try:
         one.state(world, **world.arguments(case))
     except Impossible:

@@ -196,8 +196,8 @@ def operations(query: Query) -> dict[str, Callable[[Arguments], object]]:
     numbers = itertools.count()
 
     @contextmanager
-    def writing(location: str | None, given: Sequence[Json]) -> Iterator[JavaWriter]:
-        kinds = frozenset(operation["op"] for operation in given)
+    def writing(location: str | None, steps: Sequence[Json]) -> Iterator[JavaWriter]:
+        kinds = frozenset(operation["op"] for operation in steps)
         writer = JavaWriter(query, location, f"t{next(numbers)}", kinds)
         try:
             yield writer

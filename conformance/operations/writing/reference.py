@@ -284,8 +284,8 @@ def writing_operations(
     """
 
     @contextmanager
-    def writing(location: str | None, given: Sequence[Json]) -> Iterator[ReferenceWriter]:
-        _check_operations(given, new=location is not None)
+    def writing(location: str | None, steps: Sequence[Json]) -> Iterator[ReferenceWriter]:
+        _check_operations(steps, new=location is not None)
         try:
             yield make(location)
         except (NotExamined, CommitConflict, CommitFailed, OSError) as error:

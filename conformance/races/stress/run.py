@@ -267,11 +267,11 @@ class _WriterControl:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def ask(self, do: str, *given: Any, seconds: float = RESPONSE_TIMEOUT_S) -> dict[str, Any]:
+    def ask(self, command: str, *arguments: Any, seconds: float = RESPONSE_TIMEOUT_S) -> dict[str, Any]:
         """Send a command, and return its answer."""
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps({"do": do, "with": given}) + "\n")
+            self._process.stdin.write(json.dumps({"do": command, "with": arguments}) + "\n")
             self._process.stdin.flush()
         except OSError as error:
             raise StressStopped(f"the writers' process died: {error}") from None

@@ -217,9 +217,9 @@ def _foreign() -> Iterator[Vector]:
             contradiction=("C10",),
         )
 
-    def without(*gone: int) -> Callable[[JsonObject], None]:
+    def without(*dropped: int) -> Callable[[JsonObject], None]:
         def change(schema: JsonObject) -> None:
-            schema["fields"] = [one for one in schema["fields"] if one["field-id"] not in gone]
+            schema["fields"] = [one for one in schema["fields"] if one["field-id"] not in dropped]
 
         return change
 

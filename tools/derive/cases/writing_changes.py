@@ -30,7 +30,7 @@ FIRST = append(NAMES, ("1", "a", 10), ("2", "b", 20), ("3", "a", None), ("4", No
 SECOND = append(NAMES, ("5", "b", 50), ("6", "a", 60))
 BY_P = (("identity", "p"),)
 
-WAYS = {"cow-v1": (1, COW), "cow-v2": (2, COW), "mor-v2": (2, MOR), "cow-v3": (3, COW), "mor-v3": (3, MOR)}
+VARIANTS = {"cow-v1": (1, COW), "cow-v2": (2, COW), "mor-v2": (2, MOR), "cow-v3": (3, COW), "mor-v3": (3, MOR)}
 CODES = {
     (1, COW): ("SNP015",),
     (2, COW): ("MAN020", "SNP015"),
@@ -46,73 +46,73 @@ WITH_STRUCT = fields(
 BY_ID = where("in", "id", [2, 3])
 
 
-def _table(way: str, *partition: tuple[str, str], format_: str = "parquet") -> tuple[int, str, Json]:
-    version, mode = WAYS[way]
+def _table(variant: str, *partition: tuple[str, str], format_: str = "parquet") -> tuple[int, str, Json]:
+    version, mode = VARIANTS[variant]
     return version, mode, create(version, COLUMNS, *partition, format=format_)
 
 
 def _deletes() -> Iterator[Case]:
-    for way in WAYS:
-        version, mode, table = _table(way)
+    for variant in VARIANTS:
+        version, mode, table = _table(variant)
         codes = CODES[version, mode]
         yield Case(
-            f"delete-{way}",
+            f"delete-{variant}",
             codes,
             (table, FIRST, SECOND, delete(BY_ID, mode), delete(where("eq", "id", 5), mode)),
             "two deletes, of files with other rows",
         )
     for format_ in FORMATS[1:]:
-        for way in ("mor-v2", "mor-v3"):
-            version, mode, table = _table(way, *BY_P, format_=format_)
+        for variant in ("mor-v2", "mor-v3"):
+            version, mode, table = _table(variant, *BY_P, format_=format_)
             yield Case(
-                f"delete-{way}-{format_}",
+                f"delete-{variant}-{format_}",
                 (*CODES[version, mode], "DEL005"),
                 (table, FIRST, SECOND, delete(BY_ID, mode)),
                 f"partitioned, in {FORMAT_NAMES[format_]}",
             )
-    for way in ("mor-v2", "mor-v3"):
-        version, mode, table = _table(way, *BY_P)
+    for variant in ("mor-v2", "mor-v3"):
+        version, mode, table = _table(variant, *BY_P)
         codes = CODES[version, mode]
         yield Case(
-            f"delete-twice-in-a-file-{way}",
+            f"delete-twice-in-a-file-{variant}",
             (*codes, *(("DEL026",) if version == 3 else ())),
             (table, FIRST, delete(where("eq", "id", 1), mode), SECOND, delete(where("gt-eq", "id", 3), mode)),
             "more rows of a file that has deletes, and of others",
         )
         yield Case(
-            f"delete-null-{way}",
+            f"delete-null-{variant}",
             (*codes, "EXP008"),
             (table, FIRST, delete(where("is-null", "p"), mode), delete(where("not-eq", "v", 10), mode)),
             "null is not 10",
         )
-    for way in ("cow-v1", "mor-v2", "mor-v3"):
-        version, mode, table = _table(way, *BY_P)
+    for variant in ("cow-v1", "mor-v2", "mor-v3"):
+        version, mode, table = _table(variant, *BY_P)
         yield Case(
-            f"delete-partition-{way}",
+            f"delete-partition-{variant}",
             (*CODES[version, mode][:1], "SNP016"),
             (table, FIRST, SECOND, delete(where("eq", "p", "a"), mode), append(NAMES, ("7", "a", 70))),
             "all rows of a partition, which gets others",
         )
-    for way in ("mor-v2", "mor-v3"):
-        version, mode, table = _table(way)
+    for variant in ("mor-v2", "mor-v3"):
+        version, mode, table = _table(variant)
         yield Case(
-            f"delete-beside-null-{way}",
+            f"delete-beside-null-{variant}",
             (*CODES[version, mode], "EXP008"),
             (table, append(NAMES, ("1", "a", 10), ("2", "b", None)), delete(where("eq", "v", 10), mode)),
             "a file has as many nulls in the column as values",
         )
-    for way in ("cow-v1", "mor-v2", "mor-v3"):
-        version, mode, table = _table(way, *BY_P)
+    for variant in ("cow-v1", "mor-v2", "mor-v3"):
+        version, mode, table = _table(variant, *BY_P)
         yield Case(
-            f"delete-less-beside-null-partition-{way}",
+            f"delete-less-beside-null-partition-{variant}",
             (*CODES[version, mode][:1], "EXP008", "SNP016"),
             (table, FIRST, delete(where("lt", "p", "b"), mode)),
             "whole files, and their manifest also lists a file of the null partition: null is not less than b",
         )
-    for way in ("cow-v2", "mor-v2"):
-        version, mode, _ = _table(way)
+    for variant in ("cow-v2", "mor-v2"):
+        version, mode, _ = _table(variant)
         yield Case(
-            f"delete-null-struct-by-required-field-{way}",
+            f"delete-null-struct-by-required-field-{variant}",
             (*CODES[version, mode], "EXP007", "TYP002"),
             (
                 create(version, WITH_STRUCT),
@@ -121,11 +121,11 @@ def _deletes() -> Iterator[Case]:
             ),
             "a required field has no value where the struct around it is null",
         )
-    for way in ("cow-v1", "cow-v2", "cow-v3"):
-        version, mode, _ = _table(way)
+    for variant in ("cow-v1", "cow-v2", "cow-v3"):
+        version, mode, _ = _table(variant)
         either = {"type": "or", "left": where("lt", "id", 7), "right": where("not-eq", "id", 1)}
         yield Case(
-            f"delete-all-by-or-{way}",
+            f"delete-all-by-or-{variant}",
             ("EXP012", "SNP016"),
             (
                 create(version, fields(("id", "long", True))),
@@ -231,17 +231,17 @@ EQUALITY = tuple(_equality())
 
 def _changes() -> Iterator[Case]:
     new = (("2", "c", 22), ("7", "c", 70), ("8", None, None))
-    for way in ("cow-v1", "cow-v2", "mor-v2"):
-        version, mode, table = _table(way, *BY_P)
+    for variant in ("cow-v1", "cow-v2", "mor-v2"):
+        version, mode, table = _table(variant, *BY_P)
         codes = CODES[version, mode]
         yield Case(
-            f"update-{way}",
+            f"update-{variant}",
             (*codes, "SNP015"),
             (table, FIRST, SECOND, update(BY_ID, {"p": "c", "v": None}, mode)),
             "rows that move to another partition",
         )
         yield Case(
-            f"merge-{way}",
+            f"merge-{variant}",
             (*codes, "SNP015"),
             (table, FIRST, merge("id", NAMES, *new, mode=mode)),
             "a row that is found, rows that are not",
@@ -272,10 +272,10 @@ def _changes() -> Iterator[Case]:
         (create(2, COLUMNS), FIRST, {"op": "overwrite", "filter": True, "rows": make_rows(NAMES, ("1", "a", 11))}),
         "every row is replaced by another",
     )
-    for way in ("cow-v1", "mor-v2"):
-        version, mode, table = _table(way, *BY_P)
+    for variant in ("cow-v1", "mor-v2"):
+        version, mode, table = _table(variant, *BY_P)
         yield Case(
-            f"compact-{way}",
+            f"compact-{variant}",
             ("SNP014", *(("MAN020", "DEL006") if version > 1 else ())),
             (table, FIRST, SECOND, delete(BY_ID, mode), COMPACT, append(NAMES, ("7", "a", 70))),
             "files with deletes are rewritten, and rows added after",
@@ -346,26 +346,26 @@ ROW_IDS = ("LIN001", "LIN002", "LIN003", "LIN008")
 
 def _lineage() -> Iterator[Case]:
     new = (("2", "c", 22), ("7", "c", 70))
-    for way in ("cow-v3", "mor-v3"):
-        version, mode, _ = _table(way)
+    for variant in ("cow-v3", "mor-v3"):
+        version, mode, _ = _table(variant)
         codes = (*ROW_IDS, *CODES[version, mode], "LIN010", "LIN012")
         for format_ in FORMATS if mode == COW else FORMATS[:1]:
-            table = _table(way, format_=format_)[2]
+            table = _table(variant, format_=format_)[2]
             yield Case(
-                f"lineage-update-{way}-{format_}",
+                f"lineage-update-{variant}-{format_}",
                 codes,
                 (table, FIRST, SECOND, update(BY_ID, {"v": -1}, mode), append(NAMES, ("7", "a", 70))),
                 "rows beside one that changes keep both values",
             )
-        table = _table(way, *BY_P)[2]
+        table = _table(variant, *BY_P)[2]
         yield Case(
-            f"lineage-merge-{way}",
+            f"lineage-merge-{variant}",
             codes,
             (table, FIRST, SECOND, merge("id", NAMES, *new, mode=mode), COMPACT),
             "found, added and untouched rows; then compacted",
         )
         yield Case(
-            f"lineage-delete-{way}",
+            f"lineage-delete-{variant}",
             codes,
             (table, FIRST, SECOND, delete(BY_ID, mode), COMPACT, SECOND),
             "ids of deleted rows are not given again",
