@@ -55,7 +55,7 @@ def test_every_broken_document_has_a_valid_neighbour_that_is_read_and_has_no_fin
     read = {json.dumps(row["args"]["metadata"]) for row in of("metadata.read") if "ok" in row["expect"]}
     apply_edits, bases = module("metadata").apply_edits, module("metadata_bases").BASES
     for case in cases():
-        neighbour = json.dumps(apply_edits(bases[case.base], case.near or {}))
+        neighbour = json.dumps(apply_edits(bases[case.base], case.valid_edits or {}))
         assert neighbour in valid, case.id
         assert neighbour in read, case.id
 
@@ -74,7 +74,7 @@ def test_broken_documents_differ_little_from_their_neighbours() -> None:
     changes = {}
     for case in cases():
         broken = leaves(apply_edits(bases[case.base], case.edits))
-        valid = leaves(apply_edits(bases[case.base], case.near or {}))
+        valid = leaves(apply_edits(bases[case.base], case.valid_edits or {}))
         changes[case.id] = sum(broken.get(path, ...) != valid.get(path, ...) for path in broken.keys() | valid.keys())
     # What takes more places leaves out or adds an object; 2.0 in place of 2 is none by Python's comparison.
     assert sum(count <= 1 for count in changes.values()) >= len(changes) * 2 // 3
