@@ -1,7 +1,8 @@
 """Apache Iceberg's table spec as code: one module for each section, for format versions 1, 2 and 3.
 
 This package knows bytes, objects and Arrow arrays. It imports no Spark, opens no network connection, reads no clock and
-has no command line; all of that is in `conformance`. What is named here is `spec_ref.api`, imported when it is used.
+has no command line; all of that is in `conformance`. The names below are those of
+`spec_ref.api`, which is imported on first use.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from spec_ref import api  # noqa: PLC0415 - loads everything that is public, so only when it is used
+    from spec_ref import api  # noqa: PLC0415 - loads everything that is public, so only on first use
 
     return getattr(api, name)
 

@@ -25,8 +25,8 @@ def parse_type(type_: str | dict[str, Any]) -> Type:
     """Parse a type.
 
     Args:
-        type_: the type as schemas in JSON have it (Appendix C): a name such as ``decimal(9,2)``, or the object of a
-            nested type.
+        type_: the type as the JSON of a schema states it (Appendix C): a name such as ``decimal(9,2)``, or a JSON
+            object for a nested type.
 
     Returns:
         The type.

@@ -2,7 +2,7 @@
 
 The hash is Murmur3, x86 variant, 32 bits, seeded with 0 (HSH001). What is hashed is the binary single value of a few
 types and an 8-byte little-endian integer for all others: the appendix writes ``hashInt`` for dates and booleans, but
-its own test values result only if that integer is widened, so ``hashInt(v)`` is ``hashLong(v)`` (contradiction A2).
+its own test values are those of the widened integer, so ``hashInt(v)`` is ``hashLong(v)`` (contradiction A2).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _long_bytes(_: Type, value: int) -> bytes:
 
 
 def _micros_bytes(_: Type, nanos: int) -> bytes:
-    # Floored, not cut toward zero: a timestamp and its nanosecond twin name the same microsecond before 1970 too.
+    # Rounded down, not toward zero: before 1970, too, a timestamp hashes the same with microseconds or nanoseconds.
     return struct.pack("<q", nanos // NANOS_PER_MICRO)
 
 
@@ -65,7 +65,7 @@ _HASHED: dict[str, Callable[[Type, Any], bytes]] = {
     "uuid": to_binary,
     "fixed": to_binary,
     "binary": to_binary,
-    # Not sources of a bucket transform; the hash is reserved for when they become so (HSH008).
+    # A bucket transform does not accept these types; their hashes are reserved for a later version (HSH008).
     "boolean": _long_bytes,
     "float": _double_bytes,
     "double": _double_bytes,

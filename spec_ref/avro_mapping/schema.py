@@ -54,7 +54,7 @@ from spec_ref.encodings.variant.physical_types import Variant
 from spec_ref.schemas.column_projection import missing_value
 
 FIELD_NAME = "iceberg-field-name"
-"""The property for a name that Avro does not allow, beside the replaced name, as in Iceberg-Java."""
+"""The property that keeps the original of a name that Avro does not allow, as in Iceberg-Java."""
 
 MAX_SCALE = 999
 
@@ -116,7 +116,7 @@ class _Names:
         self.taken: set[str] = set()
 
     def once(self, name: str, json: dict[str, Any]) -> Any:
-        """Write a type that its name determines: its definition the first time, then the name."""
+        """Write a named type: its definition the first time, and only its name afterwards."""
         if name in self.taken:
             return name
         self.taken.add(name)
@@ -161,7 +161,7 @@ def _legal_names(struct: StructType) -> dict[int, str]:
     used: set[str] = set()
     for field in struct.fields:
         legal = sanitize_name(field.name)
-        while legal in used:  # two names may have become one; a name is information only, the id decides
+        while legal in used:  # two names may become equal; readers go by the ids
             legal = f"{legal}_{field.id}"
         used.add(legal)
         names[field.id] = legal
@@ -351,7 +351,7 @@ _LOGICAL: dict[tuple[str, str, bool | None], Type] = {
         for json, type_ in _STORED
         if isinstance(json, dict)
     },
-    # What other writers store.
+    # Other writers store these types, which the appendix does not list.
     ("long", "local-timestamp-micros", None): TIMESTAMP,
     ("long", "local-timestamp-nanos", None): TIMESTAMP_NS,
 }

@@ -45,7 +45,7 @@ class Check:
     """The codes; findings have the first one."""
 
     aspect: str
-    """The part of the first requirement that is checked; empty if there is one way to break it, or for the main one."""
+    """The part of the first requirement that is checked; empty for the only or the main way to break it."""
 
     level: str
     """One of `LEVELS`."""

@@ -55,13 +55,13 @@ class Finding:
     """The first places, including `violation`; empty if there is only that one."""
 
     writer: str | None = None
-    """The implementation that probably wrote the file, by the marks in it; damage since then is not its fault."""
+    """The implementation that probably wrote the file, judged by its contents; the file may have been damaged since."""
 
     advice: str | None = None
     """What to do about it."""
 
     follows: tuple[str, ...] = ()
-    """The checks that name what is wrong, if this only follows from their findings: reported where these are not."""
+    """The checks whose findings imply this one; it is left out if all of them are reported."""
 
     @property
     def requirement(self) -> str:

@@ -102,7 +102,7 @@ ARROW_TYPES: dict[str, Any] = {
     "geometry": pa.binary(),
     "geography": pa.binary(),
 }
-"""The Arrow types in which values of types without parameters are made; they may come in those of `_CARRIERS`."""
+"""The Arrow types that are made for types without parameters; input may have any of those in `_CARRIERS`."""
 
 _CARRIERS: dict[str, _Carrier] = {
     "unknown": _exactly("TYP025", "unknown"),
@@ -135,7 +135,7 @@ INTEGER_KINDS = frozenset(name for name, carrier in _CARRIERS.items() if carrier
 """The types whose values are integers: numbers, and counts of days and of parts of a second."""
 
 BYTE_KINDS = frozenset({"string", "binary", "geometry", "geography"})
-"""The types whose plain arrays have offsets: a dictionary of such values is worked on instead of its repetitions."""
+"""The types whose plain arrays have offsets; kernels run once on the dictionary of such values, not on every index."""
 
 
 def check_arrow_type(type_: Type, arrow_type: Any) -> None:
@@ -218,7 +218,7 @@ def _apply(type_: Type, array: Any, result_type: Any, kernel: Kernel) -> Any:
         if kind(type_) in BYTE_KINDS and len(dictionary) <= len(indices):
             result = kernel(_checked(type_, dictionary)).take(indices)
         else:
-            # Taken apart from the rest: a value of the dictionary that no index names is not the cause of an error.
+            # Only values that are referenced are checked, as an unused value of the dictionary must not raise an error.
             result = kernel(_checked(type_, dictionary.take(indices)))
     return result if result.type == result_type else result.cast(result_type)
 
@@ -240,7 +240,7 @@ def _plain(type_: Type, array: Any) -> Any:
 
 
 def _checked(type_: Type, array: Any) -> Any:
-    """Check that every value of a plain array is of the type: no time beyond the day, no text that is not UTF-8, ..."""
+    """Check that every value of a plain array is of the type, such as times within a day and strings in UTF-8."""
     check = _VALUE_CHECKS.get(kind(type_))
     if check is not None:
         check(type_, array)
@@ -325,7 +325,7 @@ _VALUE_CHECKS: dict[str, Callable[[Type, Any], None]] = {
     "geometry": _check_each,  # well-known binary has to be walked value by value
     "geography": _check_each,
 }
-"""The types that have fewer values than their Arrow types."""
+"""The checks of types that do not have every value of their Arrow types."""
 
 
 def first_valid(array: Any, flags: npt.NDArray[np.bool_], start: int) -> int | None:
@@ -333,8 +333,8 @@ def first_valid(array: Any, flags: npt.NDArray[np.bool_], start: int) -> int | N
 
     Args:
         array: a plain array.
-        flags: numpy booleans, for the values from the number ``start`` on.
-        start: the number of the first value that the flags are for.
+        flags: numpy booleans, for the values from the index ``start`` on.
+        start: the index of the first value that the flags are for.
 
     Returns:
         The index in the array; None if there is none.
@@ -393,7 +393,7 @@ def _buffer(array: Any, index: int) -> Any:
 
 
 def fixed_width(type_: Type, array: Any) -> npt.NDArray[Any]:
-    """Read the values of a plain array of a fixed-width type, without a copy; a null is any value.
+    """Read the values of a plain array of a fixed-width type, without a copy; the values of nulls are arbitrary.
 
     Args:
         type_: the type of the values.
@@ -404,7 +404,7 @@ def fixed_width(type_: Type, array: Any) -> npt.NDArray[Any]:
     """
     carrier = _CARRIERS[kind(type_)]
     if carrier.dtype is None:
-        # Booleans, a bit each. numpy would make objects of an array with nulls.
+        # A boolean is stored in a bit. For an array with nulls, numpy would make Python objects.
         return np.asarray(pc.coalesce(array, pa.scalar(value=False)).to_numpy(zero_copy_only=False))
     width = np.dtype(carrier.dtype).itemsize
     return np.frombuffer(_buffer(array, 1), carrier.dtype, len(array), array.offset * width)

@@ -1,7 +1,7 @@
 """The arithmetic of decimals on many unscaled values at once (Primitive Types).
 
 A 128-bit unscaled value is an element of two arrays: its low half, unsigned, and its high half, signed. Values are
-*narrow* if all fit in the low half alone, as those of up to 18 digits do: most columns need only this shorter way.
+*narrow* if all fit in the low half alone, as those of up to 18 digits do: most columns need only this faster path.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def exceeds(low: Low, high: High, precision: int) -> Flags:
     if values is not None:
         if -limit <= int(values.min(initial=0)) and int(values.max(initial=0)) <= limit:
             return np.zeros(len(values), np.bool_)
-        return np.abs(values).view(np.uint64) > np.uint64(limit)  # of the least integer too: 2**63, unsigned
+        return np.abs(values).view(np.uint64) > np.uint64(limit)  # the least integer becomes 2**63, unsigned
     sign = high >> _SIGN_SHIFT
     if int((high ^ sign).max()) < limit >> HALF_BITS:
         return np.zeros(len(high), np.bool_)
@@ -196,11 +196,11 @@ def minimal_rows(low: Low, high: High) -> tuple[Words, npt.NDArray[np.uint8]]:
     sign = high >> _SIGN_SHIFT
     in_low = _needed_bytes(low ^ sign.view(np.uint64))
     in_high = _needed_bytes((high ^ sign).view(np.uint64))
-    # The high half holds only the sign: what is in the low one counts, and may need a ninth byte for the sign.
+    # If the high half holds only the sign, the low half decides; it may need a ninth byte for the sign.
     lengths = np.where(high == sign, in_low, in_high + np.uint8(HALF_BYTES))
     fits_low = lengths <= HALF_BYTES
     shift = np.where(fits_low, 0, 8 * (2 * HALF_BYTES - lengths.astype(np.int64))).astype(np.uint64)
-    carried = low >> np.uint64(1) >> (np.uint64(HALF_BITS - 1) - shift)  # a shift by 64 is not defined
+    carried = low >> np.uint64(1) >> (np.uint64(HALF_BITS - 1) - shift)  # in two shifts, as a shift by 64 is undefined
     rows = np.empty((len(low), 2), ">u8")
     rows[:, 0] = np.where(fits_low, 0, (high.view(np.uint64) << shift) | carried)
     rows[:, 1] = np.where(fits_low, 0, low << shift)

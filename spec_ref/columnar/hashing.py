@@ -43,7 +43,7 @@ def _widened(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 def _micros(nanos: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return nanos // NANOS_PER_MICRO  # numpy floors, as Python does
+    return nanos // NANOS_PER_MICRO  # numpy rounds down, as Python does
 
 
 def _double_bits(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

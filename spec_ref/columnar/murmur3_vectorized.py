@@ -4,8 +4,8 @@ Every numpy operation does one step of the hash for many values. `chunks.CHUNK_S
 so that what a step reads and writes stays in the processor's cache. All sums and products wrap at 32 bits, as the hash
 requires. The definition on one value is `spec_ref.hashing.murmur3_x86_32`; the tests compare the two.
 
-A step costs about the same on every processor, however simple it is, so that the time is the number of steps: a
-`Hasher` keeps its memory from chunk to chunk, and leaves out what has no effect.
+Every step takes about the same time, however simple it is, so the number of steps determines the time: a `Hasher` keeps
+its memory from chunk to chunk, and leaves out steps that have no effect.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ STRINGS_SIZE = 1 << 14
 """The number of byte strings that are hashed together: sorting more of them by length takes more time for each."""
 
 LONG_BYTES = 255
-"""A longer value is hashed alone: its many steps in lockstep cost as much as a call. The length of others fits in a
+"""A longer value is hashed alone, because its many steps would cost as much as a call. The length of others fits in a
 byte."""
 
 MIN_VECTORIZED = 64
 """Fewer values are hashed one by one, because the steps would cost more than the calls."""
 
 IDLE_BLOCKS = 2
-"""Sorting values by length costs as much as stepping on for this many blocks after a value's end."""
+"""Values are sorted by length if, unsorted, they would take more idle steps after their ends than this on average."""
 
 WORD = 4
 WORD_BITS = 32
 CACHE_LINE = 64
-"""Memory that begins at a cache line spares the processor the loads and stores that touch two lines."""
+"""The bytes of a cache line. Memory is aligned to it, so that no load or store touches two lines."""
 
 Words: TypeAlias = npt.NDArray[np.uint32]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -66,14 +66,14 @@ def _rotate_left(words: Words, rotation: tuple[Words, Words], scratch: Words, ou
 
 
 def _scramble(words: Words, scratch: Words) -> None:
-    """Scramble words of data; exclusive or mixes them into the state."""
+    """Scramble words of data; the caller mixes them into the state by exclusive or."""
     words *= _C1
     _rotate_left(words, _WORD_ROTATION, scratch, words)
     words *= _C2
 
 
 def _step(hashes: Words, scratch: Words, out: Words) -> None:
-    """Step on after a complete word, a block, was mixed into each hash; the tail of a value has no such step."""
+    """Update the state after a complete word, a block, was mixed into each hash; a tail has no such step."""
     _rotate_left(hashes, _STATE_ROTATION, scratch, out)
     out *= _STEP_FACTOR
     out += _STEP_SUMMAND
@@ -99,12 +99,12 @@ def _tail_masks(lengths: Bytes) -> Words:
 
 
 def _read_words(data: Words, number: int, first: npt.NDArray[np.intp], into: Words) -> None:
-    """Read word ``number`` of values that begin at the given words; any number where that is far beyond the end."""
-    data[number:].take(first, mode="clip", out=into)  # "clip" spares the check
+    """Read word ``number`` of the values that begin at the words ``first``; beyond the end of the data, any word."""
+    data[number:].take(first, mode="clip", out=into)  # "clip" is faster than a check of the indexes
 
 
 class _UnalignedWords:
-    """The words of values that begin at any byte.
+    """The words of values that may begin at any byte.
 
     Numpy gathers aligned words several times faster than unaligned ones. The data are copied four times, each copy
     beginning one byte later, so that every word is aligned in one of them. After the end of the data the bytes are
@@ -122,7 +122,7 @@ class _UnalignedWords:
             starts: where each value begins.
 
         Returns:
-            The number of each value's first word, in `words`; its other words follow.
+            The index of each value's first word in `words`; its other words follow.
         """
         length = len(data) // WORD + 2
         if len(self.words) < WORD * length:
@@ -168,7 +168,7 @@ class Hasher:
             out: where to write the hashes.
         """
         hashes, words, scratch = self._memory(len(values))
-        np.copyto(hashes, values, casting="unsafe")  # the low words; many times faster than every other word
+        np.copyto(hashes, values, casting="unsafe")  # the low words; far faster than a slice of every second word
         _scramble(hashes, scratch)
         _step(hashes, scratch, hashes)
         np.copyto(words, np.ascontiguousarray(values, "<i8").view("<u4")[1::2])
@@ -178,7 +178,7 @@ class Hasher:
         _finish(hashes, _LONG_LENGTH, scratch, out)
 
     def hash_ints(self, values: npt.NDArray[np.int32], out: Words) -> None:
-        """Compute ``hashLong`` of integers of 32 bits without widening them.
+        """Compute ``hashLong`` of 32-bit integers without widening them.
 
         Args:
             values: at most `chunks.CHUNK_SIZE` integers.
@@ -188,7 +188,7 @@ class Hasher:
         np.copyto(hashes, values.view(np.uint32))
         _scramble(hashes, scratch)
         _step(hashes, scratch, hashes)
-        # The high word is 0, which is mixed in as 0, or has every bit set.
+        # The high word is 0, which has no effect when it is mixed in, or has every bit set.
         np.right_shift(values, np.int32(WORD_BITS - 1), out=words.view(np.int32))
         words &= _SCRAMBLED_ONES
         hashes ^= words
@@ -230,8 +230,9 @@ class Hasher:
     def _hash_in_step(self, data: Words, first: npt.NDArray[np.intp], lengths: Bytes, out: Words) -> None:
         """Hash values of similar lengths.
 
-        All values take as many steps as the longest one, and no step selects values. The states after each step from
-        the shortest value's last one on are kept; at the end every value takes the state after its own last block.
+        All values take as many steps as the longest one, and no step selects values. The states are kept after each
+        step, from the last block of the shortest value on; at the end, the state after its own last block is selected
+        for every value.
 
         Args:
             data: the words of all values; those of one value follow one another.
@@ -267,7 +268,7 @@ class Hasher:
         _finish(hashes, lengths.astype(np.uint32), scratch, out)
 
     def _states(self, steps: int, count: int) -> Words:
-        """Give memory for so many states of each value."""
+        """Return memory for a number of states of each value."""
         if len(self._kept) < steps * count:
             self._kept = np.empty(steps * count, np.uint32)
         return self._kept[: steps * count].reshape(steps, count)
@@ -344,7 +345,7 @@ def hash_strings(data: Bytes, offsets: Integers) -> Words:
         bounds = offsets[part.start : part.stop + 1]
         starts, ends = bounds[:-1], bounds[1:]
         is_short = ends - starts <= LONG_BYTES
-        # So few values, or so many bytes of long ones between the short, are not worth the steps in lockstep.
+        # For few values, or many bytes of long values among the short ones, calls are faster than vectorized steps.
         if len(starts) < MIN_VECTORIZED or int(bounds[-1]) - int(bounds[0]) > chunks.CHUNK_SIZE * LONG_BYTES:
             is_short[:] = False
         if is_short.all():

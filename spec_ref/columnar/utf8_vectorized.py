@@ -1,7 +1,7 @@
-"""Whether many values are UTF-8 (the strings of Primitive Types).
+"""Check whether many values are UTF-8 (the strings of Primitive Types).
 
-The bytes of many values are checked together, because most values are so short that calls would take longer than their
-bytes: the bytes of all of them are UTF-8, and no value begins within a character.
+The bytes of many values are checked together, because most values are so short that a call for each would take longer
+than the check: all values are UTF-8 if their joined bytes are, and no value begins within a character.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ CHUNK_SIZE = 1 << 14
 """The number of values that are checked together."""
 
 MEAN_LENGTH = 64
-"""Values that are longer than this on average take less time one by one."""
+"""Values that are longer than this on average are faster to check one by one."""
 
 _MIN_NON_ASCII = 0x80
 _CONTINUING = np.int8(-0x40)
-"""Bytes that continue a character are 0x80 to 0xBF: as signed numbers, those below this one."""
+"""Bytes that continue a character are 0x80 to 0xBF; as signed numbers, they are below this one."""
 
 _LEADING = (0xC0, 0xE0, 0xF0)
-"""A character has one more byte after its first one, or two or three, if that is at least this."""
+"""A character has at least one, two or three bytes after its first one if that byte is at least this."""
 
 _GREATEST = 0xF4
 _OVERLONG = 0xC0
@@ -35,13 +35,13 @@ _SECOND_BYTES = {0xE0: (0xA0, 0xBF), 0xED: (0x80, 0x9F), 0xF0: (0x90, 0xBF), 0xF
 
 
 def is_ascii(data: npt.NDArray[np.uint8]) -> bool:
-    """Check that every character of UTF-8 is one byte.
+    """Check that all characters are ASCII.
 
     Args:
         data: the bytes of any number of values.
 
     Returns:
-        True if no byte is part of a longer character.
+        True if every byte is an ASCII character.
     """
     return int(data.max(initial=0)) < _MIN_NON_ASCII
 
@@ -54,8 +54,8 @@ def are_utf8(offsets: npt.NDArray[np.integer[Any]], data: npt.NDArray[np.uint8])
         data: the bytes of all values.
 
     Returns:
-        True only if each value is UTF-8. False if one is not, or if they are so long that checking each takes less
-        time.
+        True only if each value is UTF-8. False if one is not, or if the values are so long that a check of each is
+        faster.
     """
     for part in chunk_slices(len(offsets) - 1, CHUNK_SIZE):
         bounds = offsets[part.start : part.stop + 1]

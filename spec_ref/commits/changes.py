@@ -49,7 +49,7 @@ class NewFile:
 class Validation:
     """The optional checks of the snapshots since the one that a change was planned on (OCC004).
 
-    What the spec always requires is not optional and not among these: that removed files still exist (OCC007, OCC008).
+    That removed files still exist is always checked, because the spec requires it (OCC007, OCC008).
     """
 
     conflict_filter: Any = TRUE
@@ -73,7 +73,7 @@ NOTHING = Validation()
 
 
 class Isolation(enum.Enum):
-    """The concurrent changes that a change of rows may not see (contradiction A25)."""
+    """Which concurrent changes conflict with a change of rows (contradiction A25)."""
 
     SERIALIZABLE = "serializable"
     """Changes are equivalent to some serial order: rows that concurrent commits added are validated too."""
@@ -103,7 +103,7 @@ def validation_for(isolation: Isolation, conflict_filter: Any = TRUE, files_exis
 
 @record(kw_only=True)
 class SnapshotChange:
-    """A change that creates a snapshot. The functions below make those that the spec names."""
+    """A change that creates a snapshot. The functions below make the changes that the spec names."""
 
     added: tuple[NewFile, ...] = ()
     removed: frozenset[str] = frozenset()
@@ -113,7 +113,7 @@ class SnapshotChange:
     """Delete files to remove, by path and content offset, all of which have to exist."""
 
     delete_where: Any = None
-    """A predicate: data files whose rows all match are removed, and none may have only some."""
+    """A predicate: data files whose rows all match are removed; a file of which only some rows match is a conflict."""
 
     operation: SnapshotOperation | None = None
     """Set for changes that keep the table's data; otherwise derived from what is added and removed."""

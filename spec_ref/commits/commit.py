@@ -204,7 +204,7 @@ def commit(
 
 
 def _attempt(work: _Work, base: Base | None, current: Base | None, number: int) -> Steps[_Attempt | None]:
-    """Write all files of an attempt; None if others changed the table and deleted a file that this one reads."""
+    """Write all files of an attempt; None if a file to be read was deleted after the table changed."""
     try:
         return (yield from _prepare(work, base, current, number))
     except MissingFile:

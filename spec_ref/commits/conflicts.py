@@ -239,7 +239,7 @@ def _still_applies(
     planned: TableMetadata,
     types: Mapping[int, Type],
 ) -> bool:
-    """Decide whether a delete of rows of a file applies to the same rows in the new files, in whichever they are.
+    """Decide whether a delete of rows of a file still applies to these rows, whichever new file holds them.
 
     The rows are in the same partition as before if a new file has the same spec, whatever else the file holds.
 

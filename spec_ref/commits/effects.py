@@ -3,8 +3,8 @@
 Each effect is a record; its docstring defines the answer that the runner of the commit sends back. A runner that cannot
 perform an effect raises any exception into the commit, which propagates it and removes nothing.
 
-Files are written once, read, and deleted; nothing else is asked of storage, except the rename of `SwapPointer` in a
-file-system table (FIO002).
+Files are written once, read, and deleted. No other operation of the storage is used, except the rename of `SwapPointer`
+in a file-system table (FIO002).
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Swap(enum.Enum):
 
     DONE = "done"
     REFUSED = "refused"
-    """The pointer was not at ``expected``. If a request can be sent twice on the way, the refused one may be the
-    second, after the first was done."""
+    """The pointer was not at ``expected``. If the network can deliver a request twice, the refused one may be the
+    second, after the first succeeded."""
 
     UNKNOWN = "unknown"
     """No answer arrived. The request may have been done, may be done later, or never."""
@@ -85,7 +85,7 @@ class NonDeterministic(enum.Enum):
     """A text that no other file of the table has in its name."""
 
     SNAPSHOT_ID = "snapshot-id"
-    """A positive long that is probably no other snapshot's (NOT007)."""
+    """A positive long that is probably not the id of another snapshot (NOT007)."""
 
     NOW = "now"
     """The time in milliseconds from the Unix epoch."""

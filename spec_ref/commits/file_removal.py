@@ -133,7 +133,7 @@ def _without_removed_files(
 
 
 def _is_unaffected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec) -> bool:
-    """Decide whether the partitions of a manifest show that a delete by a predicate alone removes none of its files."""
+    """Decide whether the removal is by a predicate alone, and the partition summaries rule out all files."""
     if removal.where is None or removal.data or manifest.content is not ManifestContent.DATA:
         return False
     projected = inclusive_projection(removal.where, spec)

@@ -34,7 +34,7 @@ def merge_manifests(
 ) -> Steps[list[ManifestFile]]:
     """Merge small manifests of one content and partition spec, if the table's properties enable it.
 
-    Only data manifests are merged, and a bin of manifests that includes the newest one only if it has many.
+    Only data manifests are merged. The bin with the newest manifest is merged only if it has a minimum number of them.
 
     Args:
         manifests: the manifests of the new snapshot.
@@ -166,7 +166,7 @@ def _read_entries(
 
 
 def _existing_entry(entry: ManifestEntry, snapshot_id: int) -> list[ManifestEntry]:
-    """Make the entry of a merged manifest; what was deleted before is omitted (SEQ008, LIN020)."""
+    """Make the entry of a merged manifest; entries that were deleted before are omitted (SEQ008, LIN020)."""
     if entry.snapshot_id == snapshot_id:
         return [entry]
     return [evolve(entry, status=EntryStatus.EXISTING)] if entry.live else []

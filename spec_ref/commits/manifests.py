@@ -1,7 +1,7 @@
 """The manifests that a commit writes, over all its attempts, and those of its new files (Manifests; Sequence Numbers).
 
-A retry reuses the manifests of earlier attempts if they would be written identically (SEQ004): they contain no sequence
-number and no row ids of new files. Their entries in the manifest list are made again each time.
+A retry reuses the manifests of earlier attempts if they would be written identically (SEQ004), because they contain no
+sequence number and no row ids of new files. Their entries in the manifest list are made for each attempt.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The contents of the files that a commit reads and writes (Table Metadata; Manifest Lists; Manifests).
 
-Contents are values. Runners of real stores encode and decode them; the simulator passes them on unchanged.
+A content is a Python value. Runners of real stores encode and decode it; the simulator passes it on unchanged.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def next_snapshot(
         The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: the codes of `spec_ref.commits.conflicts` and `without_removed`.
+        CommitConflict: the codes of `spec_ref.commits.conflicts` and `remove_files`.
         SpecError: the codes of `new_manifests`, or of a rule that the change breaks.
     """
     conflicts.check_branch(change, current)

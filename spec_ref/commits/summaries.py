@@ -43,7 +43,7 @@ def build_summary(
     added: Iterable[DataFile],
     removed: Iterable[DataFile],
     before: Mapping[str, str] | None,
-    further: Iterable[tuple[str, str]] = (),
+    properties: Iterable[tuple[str, str]] = (),
 ) -> dict[str, str]:
     """Build the summary of a snapshot.
 
@@ -53,7 +53,7 @@ def build_summary(
         removed: the files that it removes.
         before: the summary of its parent; empty if there is no parent, None if the parent has no summary. Totals
             continue from it.
-        further: further entries of the summary.
+        properties: further entries of the summary.
 
     Returns:
         The summary, with the operation.
@@ -61,7 +61,7 @@ def build_summary(
     added, removed = list(added), list(removed)
     counted = count(added, ADDED) + count(removed, REMOVED)
     partitions = {tuple(sorted(one.partition.items(), key=lambda item: item[0])) for one in (*added, *removed)}
-    made = {OPERATION: operation.value, **dict(further)}
+    made = {OPERATION: operation.value, **dict(properties)}
     made.update({name: str(number) for name, number in counted.items()})
     made["changed-partition-count"] = str(len(partitions))
     return made | totals(before, counted)

@@ -38,8 +38,8 @@ def abbreviated_repr(value: Any) -> str:
     """Format a value for a message, cut to `MAX_REPR_LENGTH` characters.
 
     Args:
-        value: any value. Null, true, false, lists and objects are written as in JSON, a member of an enumeration as in
-            the file, bytes in hexadecimal, and a string in single quotes. A `Description` is written as it is.
+        value: any value. Null, true, false, lists and objects are written as in JSON, a member of an enumeration as its
+            value in files, bytes in hexadecimal, and a string in single quotes. A `Description` is written as it is.
 
     Returns:
         The text.

@@ -57,7 +57,7 @@ def spec_field(
         missing: the value that a reader assigns if the version may leave the field out; ``default`` if not given.
         default: the default of the Python attribute; ``missing`` if not given.
         converter: applied to the value at construction, as in ``attrs.field``.
-        eq: makes of a value what is compared; None compares the value.
+        eq: returns, for a value, the key by which records are compared; None compares the value itself.
 
     Returns:
         The declaration of the attribute.

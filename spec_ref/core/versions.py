@@ -53,13 +53,13 @@ class Feature:
     """The first version whose tables may use it, and whose readers expect it."""
 
     requirements: tuple[str, ...]
-    """Codes of the register: those that say which version it needs, and what such tables have to do."""
+    """The codes of the requirements that state the version, and of those on tables that have the feature."""
 
     until: FormatVersion = NEWEST
     """The last version whose writers may add it; tables that have it keep it."""
 
     def is_supported(self, version: FormatVersion) -> bool:
-        """Decide whether tables of a version may have it, because they were written with it or upgraded.
+        """Decide whether tables of a version may have the feature, as written with the version or before an upgrade.
 
         Args:
             version: the format version of the table.
@@ -70,7 +70,7 @@ class Feature:
         return version.includes(self.since)
 
     def may_be_added(self, version: FormatVersion) -> bool:
-        """Decide whether a writer may add it to a table.
+        """Decide whether a writer may add the feature to a table.
 
         Args:
             version: the format version of the table.

@@ -1,4 +1,4 @@
-"""Batches of rows of data files, in the form of every format (Appendix A)."""
+"""Batches of rows, as the readers of all data file formats return them (Appendix A)."""
 
 from __future__ import annotations
 

@@ -43,11 +43,11 @@ class DeferredSink:
         return self._passed + len(self._held or b"")
 
     def hold_back(self) -> None:
-        """Pass nothing more on, until `release` is called."""
+        """Hold back later writes until `release` is called."""
         self._held = bytearray()
 
     def release(self) -> bytes:
-        """Take what is held back; later writes are passed on."""
+        """Return the bytes that were held back; later writes are passed on."""
         held, self._held = bytes(self._held or b""), None
         return held
 
@@ -91,7 +91,7 @@ class TailRecordingSink(DeferredSink):
 
 
 class PartialFile:
-    """A file of which only some parts are known: it has a length and can be sliced like bytes.
+    """A file with only some parts known; it has a length and can be sliced like bytes.
 
     Args:
         parts: the starts and contents, sorted; the last one is the end of the file.

@@ -10,8 +10,8 @@ from spec_ref.core.errors import error_path
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 VARIANT_PARTS = pa.struct([pa.field(name, pa.binary(), nullable=False) for name in ("metadata", "value")])
-"""The group of a variant, whose parts have no ids. An extension type of that name makes pyarrow 26 abort the
-process, so that it cannot be used to write the annotation."""
+"""The group of a variant, whose parts have no ids. An Arrow extension type for variants makes pyarrow 26
+abort the process, so it cannot be used to write the annotation."""
 
 
 class MakeField(Protocol):

@@ -26,14 +26,14 @@ Content: TypeAlias = ByteSource | PartialFile
 
 MAGIC = b"ORC"
 DAMAGED = (IndexError, TypeError, zlib.error, cramjam.DecompressionError, lz4.block.LZ4BlockError, zstd.ZstdError)
-"""What libraries raise for damaged bytes."""
+"""The errors that libraries raise for damaged bytes."""
 
 MAX_METADATA = 1 << 24
 """The maximum number of bytes of the footer and all stripe footers together, after decompression; stripes may refer
 to the same bytes repeatedly."""
 
 MAX_CHUNKS = 1 << 12
-"""The maximum number of chunks in which they are compressed."""
+"""The maximum number of chunks in which these footers are compressed."""
 
 MAX_CHUNK = 1 << 24
 """The maximum number of bytes of one chunk; its length has 23 bits, and compression block sizes are smaller."""
@@ -67,11 +67,11 @@ class Stripe:
     """By ORC column id; 2 is the second version of direct encoding."""
 
     timezone: str = ""
-    """The time zone of the writer, from which timestamps without a time zone count."""
+    """The time zone of the writer, in which timestamps without a time zone are counted."""
 
 
 def check_types(file: Any) -> None:
-    """Refuse types that make pyarrow abort the process, or that it cannot name, before it opens a file.
+    """Refuse types that make pyarrow abort the process, and names that are not UTF-8, before pyarrow opens the file.
 
     Args:
         file: a seekable file that is opened for reading.
@@ -88,7 +88,7 @@ def check_types(file: Any) -> None:
 
 
 def read_stripe_offsets(file: Any) -> tuple[int, ...]:
-    """Read where the stripes begin, from the end of the file alone.
+    """Read the offsets of the stripes; only the end of the file is read.
 
     Args:
         file: a seekable file that is opened for reading.
@@ -230,7 +230,7 @@ def damage_error(message: str, found: object) -> SpecError:
 
 
 class _Metadata:
-    """The parts of a file with the locations of others, within one limit for all of them."""
+    """Reads the parts of a file that locate its other parts, within one limit for all of them."""
 
     def __init__(self, data: Content, decode: Callable[[bytes], bytes]) -> None:
         self.data = data

@@ -37,7 +37,7 @@ def orc_metrics(
         The metrics.
 
     Raises:
-        SpecError: the columns are none of Iceberg's (`struct_from_orc`), or ORC008 for a file that is damaged, or has
+        SpecError: a column has no Iceberg type (`struct_from_orc`); ORC008 for a file that is damaged, or has
             timestamps outside of 1677 to 2262, which pyarrow does not read.
     """
     read_stripes(data)

@@ -1,8 +1,8 @@
 """Rows of ORC files as Arrow batches (Appendix A, ORC; ORC001 to ORC008).
 
 A stripe is decoded as a whole and returned in batches. pyarrow supports all types except timestamps outside of 1677 to
-2262. A column that has them, also inside structs, is decoded by `spec_ref.data_files.orc_timestamps`; inside of
-lists and maps they are refused.
+2262. A column that has them, also inside structs, is decoded by `spec_ref.data_files.orc_timestamps`; inside lists and
+maps they are refused.
 """
 
 from __future__ import annotations

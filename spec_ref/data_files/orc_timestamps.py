@@ -101,13 +101,13 @@ def read_timestamps(
         raise damage_error("the streams of a timestamp column are damaged", Description(str(error))) from error
     zeros = packed & 7
     nanos = (packed >> 3) * np.where(zeros > 0, 10 ** (zeros + 1), 1)
-    # Writers cut the second off towards 1970 and keep the nanoseconds; both libraries of ORC undo it so.
+    # Writers round seconds before 1970 up and keep the nanoseconds; the ORC libraries for C++ and Java correct it so.
     seconds = seconds - ((seconds < 0) & (nanos > 999_999))
     return _array(type_, seconds, nanos, valid)
 
 
 FIRST_SECOND, LAST_SECOND = -(1 << 63) // 10**9, (1 << 63) // 10**9
-"""The seconds of which 64 bits of nanoseconds since 1970 have some part."""
+"""The first and the last second in which some instant fits 64 bits of nanoseconds since 1970."""
 
 
 def exceed_nanoseconds(data: ByteSource, stripe: Stripe, column: int) -> bool:
@@ -136,7 +136,7 @@ def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]
     fine = type_ in (TIMESTAMP_NS, TIMESTAMPTZ_NS)
     unit = UNITS_PER_SECOND[UNITS[kind(type_)]]
     fraction = nanos if fine else nanos // NANOS_PER_MICRO
-    first, last = -(1 << 63) // unit, ((1 << 63) - 1) // unit  # the seconds that the type has some part of
+    first, last = -(1 << 63) // unit, ((1 << 63) - 1) // unit  # the seconds in which some instant fits the type
     beyond = (seconds < first) | ((seconds == first) & (fraction < -(1 << 63) - first * unit))
     beyond |= (seconds > last) | ((seconds == last) & (fraction > (1 << 63) - 1 - last * unit))
     if beyond.any():

@@ -21,17 +21,19 @@ from spec_ref.data_types.types import StructType
 
 STRIPE_BYTES = 64 << 20
 SHARE_UNTIL_KNOWN = 0.2
-"""The share of their bytes in memory that rows take in a file, until a stripe shows it, as Iceberg-Java assumes it."""
+"""The assumed size of rows in the file, as a share of their size in memory, until a stripe is written; Iceberg-Java
+assumes the same."""
 
 ADDED_ROWS = 1024
-"""The number of rows that pyarrow adds at once; it checks after them whether a stripe is full, so that they end at
-most one stripe."""
+"""The number of rows that are passed to pyarrow at once: it checks after each call whether the stripe is full, so that
+a call ends at most one stripe."""
 
 NANOSECONDS_FROM_1970 = 9_223_372_036_000_000
-"""The microseconds within which every moment can be counted in nanoseconds, with those of its second."""
+"""Timestamps of fewer microseconds from 1970, in either direction, fit 64 bits of nanoseconds, as does their second."""
 
 FOOTER_BYTES, COLUMN_BYTES = 1 << 12, 1 << 8
-"""At most so much has the footer of a stripe, and so much more for each column: of each five streams of 20 bytes."""
+"""The maximum number of bytes of a stripe's footer: in total, and in addition for each column, which has five streams
+of 20 bytes."""
 
 
 class OrcWriter:
@@ -78,13 +80,13 @@ class OrcWriter:
             self._written = self._out.tell()
 
     def size(self) -> int:
-        """Return the number of bytes of the stripes, and about that of the rows that are in no stripe yet."""
+        """Return the number of bytes of the stripes, plus an estimate for the rows that are in no stripe yet."""
         share = self._written / self._encoded if self._encoded else SHARE_UNTIL_KNOWN
         return self._written + int(self._pending * share)
 
     def close(self) -> FileLayout:
         """Write the last stripe and the footer."""
-        if not self._out.tell():  # nothing was added, and then pyarrow writes no file at all
+        if not self._out.tell():  # no rows were added, for which pyarrow writes no file at all
             self._writer.write(self._schema.empty_table())
         start = self._out.tell()
         self._out.hold_back()
@@ -96,7 +98,7 @@ class OrcWriter:
         return FileLayout(sizes, offsets)
 
     def abandon(self) -> None:
-        """Stop writing; pyarrow would write the rest as soon as its writer is collected."""
+        """Stop writing; otherwise pyarrow would write the rest when its writer is garbage-collected."""
         self._out.hold_back()
         self._writer.is_open = False
 

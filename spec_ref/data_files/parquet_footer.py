@@ -54,7 +54,7 @@ def logical_types(type_: Type) -> Iterator[bytes | None]:
             for field in fields:
                 yield from logical_types(field.type)
         case ListType() | MapType():
-            yield from (None, None)  # the group, and the repeated one in it
+            yield from (None, None)  # the group, and the repeated group inside it
             for _, child in children(type_):
                 yield from logical_types(child)
         case VariantType():
@@ -147,7 +147,7 @@ def _struct(fields: list[Field]) -> bytes:
 
 
 def _union(name: str, fields: list[Field]) -> bytes:
-    """Encode a logical type with its members."""
+    """Encode a logical type, a union, with its fields."""
     (field_id,) = (number for number, one in LOGICAL_TYPES.items() if one == name)
     return _struct([(field_id, _STRUCT, _struct(fields))])
 

@@ -39,7 +39,7 @@ def parquet_metrics(
         The metrics.
 
     Raises:
-        SpecError: the columns are none of Iceberg's (`struct_from_parquet`), or PQT007 for a file that is damaged.
+        SpecError: a column has no Iceberg type (`struct_from_parquet`); PQT007 for a file that is damaged.
     """
     root = read_parquet_schema(file)
     struct = struct_from_parquet(root, mapping)
@@ -74,7 +74,7 @@ def group_offsets(footer: pq.FileMetaData) -> Iterator[int]:
         if row_group.num_columns:
             first = row_group.column(0)
             pages = [first.data_page_offset]
-            if first.dictionary_page_offset:  # 0 is in the magic, so no page starts there
+            if first.dictionary_page_offset:  # 0 means unset: the magic is at that offset
                 pages.append(first.dictionary_page_offset)
             yield min(pages)
 

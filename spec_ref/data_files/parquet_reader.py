@@ -23,7 +23,7 @@ from spec_ref.schemas.name_mapping import MappedField
 
 INDEX_BYTES = 4
 DICTIONARY_BYTES = 1 << 20
-"""A column chunk with more bytes than an index for each value and this is not stored by a dictionary alone."""
+"""A column chunk is not stored by a dictionary alone if it has more bytes than this plus an index for each value."""
 
 
 def open_parquet(
@@ -94,7 +94,7 @@ def _opened(file: Any, **options: Any) -> pq.ParquetFile:
 def _by_dictionary(footer: pq.FileMetaData, struct: StructType) -> list[str]:
     """Find the columns of strings and bytes that every row group stores by a dictionary only, as far as sizes show.
 
-    For a page without a dictionary pyarrow would make one, which takes longer than reading it.
+    If a page has no dictionary, pyarrow would build one, which takes longer than reading the values.
 
     Returns:
         The names of the columns.

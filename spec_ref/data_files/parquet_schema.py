@@ -4,8 +4,8 @@
 of the appendix. `spec_ref.data_files.parquet_arrow_types` makes pyarrow write what the table requires.
 
 Decided here: a reader accepts what older writers wrote, by Parquet's compatibility rules: milliseconds, 8- and 16-bit
-integers, INT96, two-level lists, decimals of any carrier. The checks report all of it, because only readers should
-tolerate it.
+integers, INT96, two-level lists, decimals of any physical type. The checks report all of these, because writers should
+no longer use them.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def _map(node: ParquetNode, ids: ColumnIds) -> Type:
 
 _READ: dict[tuple[str, str | None, tuple[Any, ...]], Type] = {
     **{(one.physical, one.logical, one.parameters): PLAIN_PRIMITIVES[name] for name, one in _STORED.items()},
-    # What other writers store, beside what the appendix asks for.
+    # Other writers store these types, which the appendix does not list.
     ("int96", None, ()): TIMESTAMPTZ,
     ("byte_array", "ENUM", ()): STRING,
     ("byte_array", "JSON", ()): STRING,
@@ -362,10 +362,10 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
 
 def _is_stored(node: ParquetNode, wanted: ParquetType) -> bool:
     parameters = node.parameters
-    if node.logical in ("GEOMETRY", "GEOGRAPHY"):  # a default that is left out is there nevertheless
+    if node.logical in ("GEOMETRY", "GEOGRAPHY"):  # an omitted parameter has its default value
         defaults = (DEFAULT_CRS, "spherical")
         parameters = tuple(given or default for given, default in zip(parameters, defaults, strict=False))
-    if node.logical == "INTEGER" and wanted.logical is None:  # an annotation that says what the column is anyway
+    if node.logical == "INTEGER" and wanted.logical is None:  # an annotation that repeats the physical type
         return node.physical == wanted.physical and parameters in ((32, True), (64, True))
     is_length = wanted.length is None or wanted.length == node.length
     return is_length and (node.physical, node.logical, parameters) == (

@@ -19,8 +19,8 @@ MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
 MAX_FOOTER = 1 << 28
 MAX_VALUES = 1 << 20
-"""The maximum number of numbers, texts, lists and structs that are read for a schema; one of fifty thousand columns
-has half as many."""
+"""The maximum number of numbers, texts, lists and structs that are read for a schema; a schema of fifty thousand
+columns has half as many."""
 
 MAX_DEPTH = 100
 """The maximum number of levels of groups in a schema, and of structs in a footer."""

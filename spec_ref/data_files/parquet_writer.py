@@ -56,7 +56,7 @@ class ParquetWriter:
             raise write_error("PQT007", error) from error
 
     def _writer(self, first: pa.RecordBatch) -> pq.ParquetWriter:
-        """Open the file for writing, with dictionaries for columns whose values repeat: for others they cost twice."""
+        """Open the file for writing, with dictionaries for columns whose values repeat: others cost twice with one."""
         if self._made is None:
             names = [field.name for field in self._schema]
             with_dictionary: Any = [name for name, array in zip(names, first.columns, strict=True) if _repeats(array)]
@@ -87,7 +87,7 @@ class ParquetWriter:
         return FileLayout(sizes, tuple(sorted(group_offsets(footer))))
 
     def abandon(self) -> None:
-        """Write no footer; pyarrow would write it as soon as its writer is collected."""
+        """Write no footer; otherwise pyarrow would write it when its writer is garbage-collected."""
         if self._is_completed:
             self._out.hold_back()
         if self._made is not None:

@@ -1,7 +1,7 @@
-"""Rows of data files in any format, as values of Python (Appendix A).
+"""Rows of data files in any format, as Python values (Appendix A).
 
-The values of a column are decoded as pyarrow decodes them, and are values of the spec from then on: nothing is
-projected, promoted or left out. What is written is encoded as pyarrow encodes it.
+pyarrow decodes the columns, and their values are converted to those of `spec_ref.data_types.values`: nothing is
+projected, promoted or left out. pyarrow also encodes the rows that are written.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def open_records(
     """Open a data file, position delete file or equality delete file.
 
     Args:
-        file: is closed by the caller, after the rows.
+        file: a seekable binary file object; the caller closes it after reading the rows.
         file_format: the format that the manifest entry names.
         mapping: the table's name mapping, for files without field ids.
         decryption: pyarrow's ``FileDecryptionProperties``, if the file is a Parquet file with modular encryption.
 
     Returns:
-        The columns of the file, and what reads its rows.
+        The columns of the file, and the function that reads its rows.
 
     Raises:
         SpecError: the file does not have the format, or has columns of no Iceberg type; while rows are read, also if

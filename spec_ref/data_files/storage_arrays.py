@@ -92,7 +92,7 @@ def fill_nulls(array: Any) -> Any:
         array: the values of the field.
 
     Returns:
-        The array with any value in the place of nulls.
+        The array, with arbitrary values instead of nulls.
     """
     if array.null_count == 0:
         return array
@@ -122,7 +122,7 @@ def propagate_nulls(array: Any, around: Any = None) -> Any:
 
     Args:
         array: an array without extension types at any depth.
-        around: numpy booleans, false where a containing struct is null; None for nowhere.
+        around: numpy booleans, false where a containing struct is null; None if no such struct is null.
 
     Returns:
         The array.

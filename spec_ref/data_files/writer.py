@@ -20,7 +20,7 @@ def open_writer(
     encryption: Any = None,
     target_bytes: int | None = None,
 ) -> DataFileWriter:
-    """Begin a file.
+    """Open a writer for a new data file.
 
     Args:
         out: the output; the caller closes it.
@@ -28,9 +28,9 @@ def open_writer(
         file_format: Parquet, ORC or Avro.
         codec: the compression codec, by its name in the format; zstd by default, deflate in Avro.
         name: the name of the outermost record of an Avro file.
-        encryption: what pyarrow encrypts a Parquet file with, its ``FileEncryptionProperties``; None for a plain file,
-            and for other formats.
-        target_bytes: the size at which the caller ends the file: a stripe of ORC is not larger.
+        encryption: pyarrow's ``FileEncryptionProperties`` for an encrypted Parquet file; None for a plain file, and for
+            other formats.
+        target_bytes: the size at which the caller ends the file; no stripe of an ORC file is larger.
 
     Returns:
         The writer of its rows.
@@ -39,7 +39,7 @@ def open_writer(
         SpecError: DFL003 for a format without rows; PQT006, ORC005 or the code of a type for a column that cannot be
             written.
     """
-    # Each is imported when it is needed, since ORC alone takes a while.
+    # Each format is imported on first use, because importing all of them, ORC above all, takes long.
     if file_format is FileFormat.PARQUET:
         from spec_ref.data_files.parquet_writer import ParquetWriter  # noqa: PLC0415
 

@@ -102,7 +102,7 @@ def refusal_requirement(old: Type, new: Type) -> str:
 
     Returns:
         EVO013 between a primitive and a nested type, EVO005 from a date to any timestamp, EVO004 from unknown, and
-        EVO003 for any other pair, because the table has all promotions that there are.
+        EVO003 for any other pair, because the spec's table lists every valid promotion.
     """
     if VARIANT not in (old, new) and is_primitive(old) != is_primitive(new):
         return "EVO013"

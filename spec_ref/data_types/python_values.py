@@ -26,9 +26,9 @@ def from_python(type_: Type, value: Any) -> Any:
     Args:
         type_: the type of the value.
         value: a `datetime.date` for a date, a `datetime.time` for a time, a `datetime.datetime` for the timestamp types
-            (with a time zone for those with one, without for the others), an int or a `decimal.Decimal` for a decimal
-            of any scale that holds it exactly, an int for float and double, a text for a uuid, any bytes-like object
-            for binary and fixed; or a value as `spec_ref.data_types.values` represents it; or None.
+            (with a time zone exactly if the type has one), an int or a `decimal.Decimal` for a decimal with a scale
+            that holds it exactly, an int for float and double, a text for a uuid, any bytes-like object for binary and
+            fixed; or a value as `spec_ref.data_types.values` represents it; or None.
 
     Returns:
         The value in that representation.
@@ -63,7 +63,7 @@ def from_python(type_: Type, value: Any) -> Any:
 
 
 def _timestamp(name: str, value: datetime.datetime) -> Any:
-    """Compute the units from the epoch; the object itself if it is not of that type, or if only the type has a zone."""
+    """Count the units since 1970; return the object itself if the type is not a timestamp, or only one has a zone."""
     if not name.startswith("timestamp") or name.startswith("timestamptz") == (value.tzinfo is None):
         return value
     local = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -130,7 +130,7 @@ class DecimalType:
         return V1
 
     def __str__(self) -> str:
-        # Appendix C shows both spellings; with the space is what Iceberg-Java writes (contradiction B12).
+        # Appendix C shows the type with and without a space; Iceberg-Java writes the space (contradiction B12).
         return f"decimal({self.precision}, {self.scale})"
 
 
@@ -148,7 +148,7 @@ class EdgeAlgorithm(enum.Enum):
 class GeometryType:
     """``geometry(C)``: features with planar edges in the coordinate reference system ``crs``, a name alone (TYP033).
 
-    In the default one, x is longitude and y is latitude, on the datum WGS84 (TYP030).
+    In the default system, x is longitude and y is latitude, on the datum WGS84 (TYP030).
     """
 
     crs: str = DEFAULT_CRS

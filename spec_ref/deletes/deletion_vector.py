@@ -26,7 +26,7 @@ MAGIC = bytes.fromhex("D1D33964")
 MAX_POSITION = (1 << 63) - 1
 
 MAX_LISTED_POSITIONS = 1 << 27
-"""Positions that are put into one array, of a gigabyte; a vector of a few kilobytes may have 2**32 and more."""
+"""The maximum number of positions in one array, which takes a gigabyte; a vector of a few kilobytes may have 2**32."""
 
 _FRAME = len(MAGIC) + 8
 """Bytes of a blob that are not vector."""
@@ -37,7 +37,7 @@ class DeletionVector:
     """The positions of the deleted rows of one data file."""
 
     bitmap: BitMap64 = attrs.field(repr=False)
-    """The set; not to be changed."""
+    """The set, which must not be changed."""
 
     cardinality: int
     """The number of positions."""
@@ -58,8 +58,7 @@ class DeletionVector:
         return list(self.bitmap.to_array())
 
     def check_listable(self) -> None:
-        """Refuse to list more than `MAX_LISTED_POSITIONS` positions; no data file with so many deleted rows is read
-        this way.
+        """Refuse to list more than `MAX_LISTED_POSITIONS` positions.
 
         Raises:
             SpecError: PUF022 if there are more than `MAX_LISTED_POSITIONS` positions.
@@ -137,7 +136,7 @@ def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] 
     cardinality = count_positions(vector)
     try:
         return DeletionVector(BitMap64.deserialize(vector), cardinality)
-    except (ValueError, IndexError) as error:  # no bitmap is known that gets here; the library has its own checks
+    except (ValueError, IndexError) as error:  # no bitmap is known that passes our checks and fails the library's
         raise spec_error("PUF019", f"the vector is not a bitmap: {error}") from error
 
 
@@ -156,7 +155,7 @@ def encode_deletion_vector(positions: Iterable[int] | BitMap64) -> bytes:
     Raises:
         SpecError: PUF020 if a position is not an integer from 0 to 2**63 - 1.
     """
-    # Inserting one by one decides about containers by history; the smallest form is found from the set alone.
+    # Built from all positions at once: after single insertions, the containers would depend on their order.
     bitmap = BitMap64(_checked(positions))
     bitmap.run_optimize()
     body = MAGIC + bitmap.serialize()

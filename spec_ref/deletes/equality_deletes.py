@@ -28,10 +28,10 @@ class DeleteColumn:
     id: int
     type: Type
     field: NestedField
-    """The column with what is around it and nothing else, optional all along, to project data and delete files to."""
+    """The top-level field to project data and delete files to: optional at every level, with this column only."""
 
     names: tuple[str, ...]
-    """The names on the way to it."""
+    """The names of its path, from the top level."""
 
 
 def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:

@@ -2,10 +2,9 @@
 
 A writer of v3 writes a deletion vector instead, which takes the place of the file's position deletes (DEL016).
 
-Only ``file_path`` and ``pos`` are read; ``row`` may be absent (DEL014, NOT011), and serves those who need the deleted
-values.
-Files should be sorted, but deleted positions are a set, so that order and repetition do not matter (contradiction E13).
-Paths are compared literally with the one in the manifest entry of the data file.
+Only ``file_path`` and ``pos`` are read; ``row`` may be absent (DEL014, NOT011), and is for readers that need the
+deleted values. Files should be sorted, but deleted positions are a set, so that order and repetition do not matter
+(contradiction E13). Paths are compared literally with the one in the manifest entry of the data file.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from spec_ref.schemas.reserved_field_ids import BY_NAME
 FILE_PATH = NestedField(BY_NAME["file_path"].id, "file_path", required=True, type=STRING)
 POS = NestedField(BY_NAME["pos"].id, "pos", required=True, type=LONG)
 POSITION_DELETE_FIELDS = (FILE_PATH, POS)
-"""The columns that are read of a position delete file (DEL013)."""
+"""The columns of a position delete file that are read (DEL013)."""
 
 
 def deleted_positions(rows: Iterable[tuple[str, int]], path: str) -> frozenset[int]:

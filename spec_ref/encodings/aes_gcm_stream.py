@@ -2,14 +2,13 @@
 
 Decided here, because the text leaves it open:
 
-- A stream of nothing has no block, or one block without ciphertext, as Iceberg-Java writes it (contradiction B26). Both
+- An empty stream has no block, or one block without ciphertext, as Iceberg-Java writes it (contradiction B26). Both
   are read, and the one without a block is written.
-- Another magic, an empty block after others, and a file that is longer than the trusted length are refused: none is the
-  file that was written. A reader that ignores them breaks no rule (contradiction E35).
-- Any positive block length of 31 bits is read, while Iceberg-Java reads its own alone (1 MiB).
-- A tag that does not match has many possible reasons, and a block out of place is one of them. When a tag does not
-  match, additional authenticated data that a faulty writer may have used is tried, so that the error says which rule is
-  broken; nothing is read that only such data authenticates.
+- Another magic, an empty block after others, and a file that is longer than the trusted length are refused: such a file
+  is not the one that was written. A reader that ignores these faults breaks no rule (contradiction E35).
+- Any positive block length of up to 31 bits is read; Iceberg-Java reads only the one that it writes (1 MiB).
+- If a tag does not match, the additional authenticated data that a faulty writer may have used is tried, and that of
+  the other blocks, so that the error names the broken rule. A block that only such data authenticates is still refused.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class StreamKey:
 
 @attrs.frozen
 class StreamLayout:
-    """The places of the blocks in a stream: from its length and its block length alone."""
+    """Where the blocks of a stream are, computed from its length and its block length alone."""
 
     length: int
     """The length of the encrypted file in bytes, from a trusted source."""
@@ -109,7 +108,7 @@ class StreamLayout:
 
 
 def write_header(block_length: int) -> bytes:
-    """Write the bytes before the first block.
+    """Write the header, which precedes the first block.
 
     Args:
         block_length: the length of each plaintext block but the last.
@@ -125,7 +124,7 @@ def write_header(block_length: int) -> bytes:
 
 
 def read_block_length(data: ByteSource) -> int:
-    """Read the bytes before the first block.
+    """Read the block length from the header.
 
     Args:
         data: the file.
@@ -134,7 +133,7 @@ def read_block_length(data: ByteSource) -> int:
         The block length.
 
     Raises:
-        SpecError: GCM001 if the file is too short, begins otherwise, or its block length is not positive.
+        SpecError: GCM001 if the file is too short, does not begin with the magic, or its block length is not positive.
     """
     header = data[:HEADER_LENGTH]
     if len(header) < HEADER_LENGTH:
@@ -208,7 +207,7 @@ def decrypt_block(block: bytes, index: int, key: StreamKey, blocks: int = 1) -> 
         block: the nonce, the ciphertext and the tag.
         index: its index in the file.
         key: the key of the file.
-        blocks: how many blocks the file has, to say which of them is in this place.
+        blocks: the number of blocks in the file, so that the error can name the block that was found instead.
 
     Returns:
         The plaintext.
@@ -260,7 +259,7 @@ def open_block(block: bytes, key: bytes, aad: bytes, path: str = "") -> bytes:
 
 
 def _opened(block: bytes, key: bytes, aad: bytes) -> bytes | None:
-    """Return the plaintext of a block, or none if its tag does not match."""
+    """Return the plaintext of a block; None if its tag does not match."""
     try:
         return AESGCM(key).decrypt(block[:NONCE_LENGTH], block[NONCE_LENGTH:], aad)
     except InvalidTag:
@@ -284,7 +283,7 @@ def block_aad(prefix: bytes, index: int) -> bytes:
 
 
 def _wrong_aads(prefix: bytes, index: int, blocks: int) -> Iterator[tuple[bytes, str]]:
-    """List what writers that break GCM004 authenticate instead, and the block of another place in the file."""
+    """List additional authenticated data that breaks GCM004: that of faulty writers, and that of other blocks."""
     yield prefix, "the prefix alone"
     yield prefix + index.to_bytes(4, "big"), "the index in big-endian order"
     yield block_aad(b"", index), "no prefix"
@@ -296,14 +295,14 @@ def _wrong_aads(prefix: bytes, index: int, blocks: int) -> Iterator[tuple[bytes,
 
 
 def block_layout(length: int, block_length: int) -> StreamLayout:
-    """Compute the places of the blocks.
+    """Compute where the blocks are.
 
     Args:
         length: the length of the encrypted file in bytes, from a trusted source.
         block_length: the block length of its header.
 
     Returns:
-        The places.
+        The layout.
 
     Raises:
         SpecError: GCM001 if the length is too small for a header; GCM002 if the last block is too short for a nonce and
@@ -336,7 +335,7 @@ def block_layout(length: int, block_length: int) -> StreamLayout:
 
 @attrs.frozen
 class StreamReader:
-    """An encrypted file that is open for reading: bytes are handed on only after their block was verified."""
+    """An encrypted file that is open for reading; bytes are returned only after their block was verified."""
 
     source: ByteSource = attrs.field(repr=False)
     key: StreamKey
@@ -376,7 +375,7 @@ class StreamReader:
         start, stop, _ = slice(start, stop).indices(len(self))
         size = self.layout.block_length
         if start >= stop:
-            # Even a stream of nothing is verified.
+            # The block of an empty stream is verified too.
             return self.block(0) if not len(self) and self.layout.blocks else b""
         first = start // size
         found = b"".join(self.block(index) for index in range(first, (stop - 1) // size + 1))
@@ -467,7 +466,7 @@ def write_stream(
         plaintext: its content.
         key: its key.
         block_length: the length of each plaintext block but the last.
-        nonce: returns a nonce for each block; any but the default is for tests.
+        nonce: returns a nonce for each block; only tests pass another one than the default.
 
     Returns:
         The encrypted file.

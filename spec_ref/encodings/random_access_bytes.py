@@ -43,7 +43,7 @@ class RandomAccessBytes:
         if at < 0 or stop > self._start + len(self._part):
             self._file.seek(start)
             read = self._file.read(max(stop - start, min(PART, self._size - start)))
-            if stop - start > PART:  # once is enough of something large
+            if stop - start > PART:  # a large part is read once and not cached
                 return bytes(read[: stop - start])
             self._start, self._part, at = start, read, 0
         return self._part[at : at + stop - start]
@@ -60,7 +60,7 @@ def open_source(file: Any) -> ByteSource:
         file: a seekable binary file object.
 
     Returns:
-        Its bytes if there are at most `WHOLE`, otherwise access to them.
+        Its bytes if there are at most `WHOLE`, otherwise an object that reads them on demand.
     """
     size = file.seek(0, 2)
     file.seek(0)

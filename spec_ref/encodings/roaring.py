@@ -4,14 +4,14 @@ The vector is the "portable" format of 64-bit Roaring bitmaps: the number of 32-
 32-bit bitmap is a header (cookie, which containers hold runs, key and cardinality of each container, offsets) and the
 containers: up to 4096 sorted 16-bit values, 65536 bits, or runs.
 
-The library that holds the set trusts such bytes. Here every length, order and cardinality is checked, so that an
-inconsistent bitmap is refused, in time and memory proportional to the bytes. A run of a few bytes represents up to
-65536 positions, so a small vector can hold very many of them; nothing here makes a list of positions.
+The bitmap library trusts its input. Here every length, order and cardinality is checked, so that an inconsistent bitmap
+is refused, in time and memory proportional to the bytes. A run of a few bytes represents up to 65536 positions, so a
+small vector can hold very many of them; nothing here makes a list of positions.
 
 Decided here, because the format leaves it open: bitmaps without containers are read (Iceberg-Java writes them for keys
-that are skipped, contradiction B16). Refused are two runs where one would suffice, as by the library, and an offset
-that does not point at its container, because readers that use the offsets and readers that do not would read different
-sets.
+that are skipped, contradiction B16). Two runs where one would suffice are refused, as the library refuses them. An
+offset that does not point at its container is refused too, because readers that use the offsets and readers that do not
+would read different sets.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ MAX_KEY = (1 << 31) - 1
 
 NO_RUNS = 12346
 RUNS = 12347
-"""The cookies: all 32 bits of the one, the lower 16 of the other."""
+"""The cookies of bitmaps without and with runs: a number of 32 bits, and one in the lower 16 bits."""
 
 ALWAYS_OFFSETS = 4
-"""The number of containers from which on a bitmap with runs has offsets; one without runs always has them."""
+"""A bitmap with runs has offsets if it has at least this many containers; one without runs always has them."""
 
 MAX_ARRAY = 4096
 BITSET_BYTES = 8192

@@ -22,15 +22,15 @@ def read_varint(data: Octets, position: int) -> tuple[int, int]:
     """Read a number.
 
     Args:
-        data: the bytes around it.
-        position: where it begins.
+        data: the buffer that holds the number.
+        position: the offset of the number.
 
     Returns:
         The number, from 0 to 2**64 - 1, and the position after it.
 
     Raises:
-        TooManyBits: it is longer than ten groups, or greater.
-        IndexError: it does not end within the bytes.
+        TooManyBits: the number does not end within ten groups, or has more than 64 bits.
+        IndexError: the buffer ends before the number does.
     """
     value = 0
     for shift in range(0, MAX_BITS, 7):

@@ -1,7 +1,7 @@
 """Bind predicates to a schema (Iceberg Expressions, Field reference, Value expression types).
 
-Binding resolves references to fields, functions to partition transforms, and reads constants in the type of what they
-are compared with. A predicate that is impossible for its types is refused, never decided silently.
+Binding resolves references to fields and functions to partition transforms, and converts constants to the type of the
+values that they are compared with. A predicate that is impossible for its types is refused, never decided silently.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class _Binder:
 
     def _choice(self, condition: Any, when_true: Any, when_false: Any, depth: int) -> BoundTerm:
         match condition:
-            case Literal(bool(value)):  # as an argument, true is written as the predicate and the constant alike
+            case Literal(bool(value)):  # an argument ``true`` is read as a constant, and is a predicate here
                 bound: BoundPredicate = TRUE if value else FALSE
             case _:
                 bound = self.predicate(condition, depth)

@@ -1,10 +1,10 @@
 """Predicates that are bound to a schema, and how they are evaluated on a row (Iceberg Expressions, Predicates).
 
 A bound predicate is a tree of the logical records of `spec_ref.expressions.predicates` over the leaves defined here.
-Its logic is two-valued: every leaf is true or false of null and of NaN too (EXP012), by these rules.
+Its logic is two-valued: every leaf is true or false, even for null and NaN (EXP012), by these rules.
 
 ======================  ==========================  ==========================
-leaf, constant ``c``    of null                     of NaN
+leaf, constant ``c``    for null                    for NaN
 ======================  ==========================  ==========================
 ``x = c``, ``x IN``     false                       false
 ``x != c``, NOT IN      true                        true
@@ -15,7 +15,7 @@ NOT STARTS WITH         true
 ``x <= y``, ``x >= y``  true where both are null    true where both are NaN
 ======================  ==========================  ==========================
 
-This is not the logic of SQL, where ``x != c`` is not true of null; `spec_ref.expressions.rewrite_not.from_sql`
+This is not the logic of SQL, where ``x != c`` is not true for null; `spec_ref.expressions.rewrite_not.from_sql`
 translates. Nor is it the order of Iceberg-Java's evaluator, which puts null before and NaN after all values.
 """
 

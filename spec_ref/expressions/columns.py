@@ -1,7 +1,7 @@
 """Predicates in Python's own syntax: ``(col("id") < 20) & col("name").not_null()``.
 
-The result is the same records as those that `spec_ref.expressions.expression_json` reads. Constants are Python values
-in the JSON single-value form (Appendix D) that their type has; binding gives them the type of the column.
+The operators make the records that `spec_ref.expressions.expression_json` also reads. A constant keeps the JSON
+single-value form (Appendix D) of its Python value; binding gives it the type of the column.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def col(name: str) -> ColumnReference:
         name: the name of the column, with dots for the fields of structs.
 
     Returns:
-        What comparison operators make predicates of, as in ``col("id") < 20``.
+        The column, from which comparison operators make predicates, as in ``col("id") < 20``.
 
     Raises:
         TypeError: the name is not a string.

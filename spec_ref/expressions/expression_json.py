@@ -365,7 +365,7 @@ def _expression_json(expression: ValueExpression | Predicate) -> Json:
 def _literal_json(literal: Literal) -> Json:
     if literal.type is not None:
         return {"type": "literal", "value": literal.value, "data-type": type_to_json(literal.type)}
-    # A list or an object by itself could be taken for something else than a constant.
+    # A list or an object by itself could be mistaken for another expression.
     return {"type": "literal", "value": literal.value} if isinstance(literal.value, (dict, list)) else literal.value
 
 

@@ -1,8 +1,8 @@
 """Align constants with the type of the value that they are compared with (Iceberg Expressions, Comparisons).
 
-A constant is aligned exactly or not at all (EXP006, EXP024). Where the type of the value does not hold it (5.5 for an
-int, a number beyond the type's range, a decimal of more digits), the comparison is one with the nearest value that the
-type holds, or is decided whatever the value.
+A constant is aligned exactly or not at all (EXP006, EXP024). If the type of the value cannot represent it (5.5 for an
+int, a number beyond the type's range, a decimal of more digits), the comparison uses the nearest value that the type
+can represent, or its result is the same for all values.
 """
 
 from __future__ import annotations
@@ -136,12 +136,12 @@ def _nearest(operation: Operation, term: BoundTerm, value: _Between) -> BoundPre
         towards, reach, beyond = _O.GT_EQ, value.above, value.below
     if reach is None:
         return FALSE
-    # No value lies beyond: every one matches, but null does not.
+    # Every value of the type matches, and null does not.
     return BoundTest(_O.NOT_NULL, term) if beyond is None else BoundComparison(towards, term, reach)
 
 
 def _aligned(type_: Any, literal: Literal) -> Any:
-    """Align a constant with a type: the value of the type, or the values around it."""
+    """Align a constant with a type: return the value of the type, or the nearest values below and above."""
     family = _FAMILIES.get(kind(type_))
     if literal.type is None:
         exact = _UNTYPED[family](type_, literal.value) if family in _UNTYPED else None
@@ -163,7 +163,7 @@ def _untyped_number(type_: Type, json: Any) -> Fraction | None:
     number = Fraction(json)
     if kind(type_) in ("int", "long"):
         return number
-    # In the context of a float, 0.1 is the float nearest to it: only what rounds to an infinity is out of range.
+    # Compared with a float, 0.1 means the nearest float, so only a number that rounds to an infinity is out of range.
     largest = _LARGEST_FLOAT if type_ == FLOAT else _LARGEST_DOUBLE
     return number if abs(number) > largest else None
 
@@ -266,7 +266,7 @@ def _to_binary32(value: float, *, up: bool) -> float:
     near: float = struct.unpack("<f", struct.pack("<i", bits))[0]
     if near == value or (near > value) is up:
         return near
-    # The bits of floats of one sign are in the order of their size.
+    # The bits of floats with one sign, as integers, have the order of their magnitudes.
     grows = up is (value > 0)
     step = bits + (1 if grows else -1)
     result: float = struct.unpack("<f", struct.pack("<i", step))[0]

@@ -140,19 +140,19 @@ class PartitionSummary(Protocol):
 
     @property
     def contains_null(self) -> bool:
-        """Whether a partition has null."""
+        """Whether some partition value is null."""
 
     @property
     def contains_nan(self) -> bool | None:
-        """Whether a partition has NaN; None where it is not known."""
+        """Whether some partition value is NaN; None if it is not known."""
 
     @property
     def lower_bound(self) -> bytes | None:
-        """No partition has a lower value; None where it is not known."""
+        """A value that no partition value is below; None if it is not known."""
 
     @property
     def upper_bound(self) -> bytes | None:
-        """No partition has a higher value; None where it is not known."""
+        """A value that no partition value is above; None if it is not known."""
 
 
 def evaluate_summaries(
@@ -186,8 +186,8 @@ def _summary_stats(type_: Type, summary: PartitionSummary | None) -> TermStats:
     return TermStats(
         null=null,
         nan=nan,
-        # Without bounds all values are null or NaN. Where neither is contained, the summary contradicts itself, as one
-        # did that ClickHouse wrote, and skipping on its word would lose rows.
+        # Without bounds, all values are null or NaN. A summary that contains neither contradicts itself, as in a table
+        # that ClickHouse wrote, and skipping the manifest would lose rows.
         ordinary=not without_bounds or not (null or nan),
         lower=_partition_bound(type_, summary.lower_bound),
         upper=_partition_bound(type_, summary.upper_bound),

@@ -40,7 +40,7 @@ class Operation(enum.Enum):
     IN = "in"
     NOT_IN = "not-in"
 
-    # Members are singletons; this hash is a pointer's, while that of the base class runs Python code.
+    # Members are singletons, so they can be hashed by identity; the hash of the base class runs Python code.
     __hash__ = object.__hash__
 
 

@@ -1,8 +1,9 @@
 """Row predicates projected to partition predicates (Scan Planning).
 
 The *inclusive* projection matches the partition of every row that matches the predicate (SCN003). The *strict*
-projection matches a partition only if all its rows match. Neither has to be as sharp as possible: constant true and
-constant false are always sound, and are what unknown transforms, void, and transforms of several columns give (SCN004).
+projection matches a partition only if all its rows match. Neither has to be as precise as possible: constant true and
+constant false are always sound, and are the projections through unknown transforms, void, and transforms of several
+columns (SCN004).
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def _through(leaf: Leaf, field: PartitionField, projection: Projection) -> Bound
         same = leaf.term.transform == transform and leaf.term.child == source
         return evolve(leaf, term=target) if same and not tolerate else None
     if isinstance(leaf, BoundTest):
-        return evolve(leaf, term=target)  # a transform is null of null alone
+        return evolve(leaf, term=target)  # a transform returns null for null alone
     try:
         return project_comparison(leaf, transform, target, strict=projection.strict, tolerate=tolerate)
     except SpecError:  # the transform has no result for the constant or its neighbour (contradiction C6)

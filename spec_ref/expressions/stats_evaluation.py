@@ -12,9 +12,9 @@ no           yes         no row matches
 no           no          there are no rows
 ===========  ==========  ==========================================
 
-An inclusive evaluation is the first flag, a strict one the opposite of the second. Both are sound together: the logical
-operations and the leaves only use ``and``, ``or`` and comparisons with bounds, so that the same algebra works on arrays
-of flags, for many files at once.
+An inclusive evaluation is the first flag, a strict one the opposite of the second. The logical operations and the
+leaves only use ``and``, ``or`` and comparisons with bounds, so that the same algebra works on arrays of flags, for many
+files at once.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ UNKNOWN_STATS = TermStats()
 def usable_bounds(facts: TermStats) -> TermStats:
     """Remove bounds that cannot be trusted.
 
-    A NaN that was taken for a bound may have spoiled the other one as well (contradiction C26), and if the lower bound
-    is above the upper one, at least one of them is wrong: then both are removed, as if they had not been stored.
+    If one bound is NaN, the other one may be wrong too (contradiction C26), and if the lower bound is above the upper
+    one, at least one of them is wrong: in both cases both are removed, as if they had not been stored.
 
     Args:
         facts: the facts of a term.
@@ -155,14 +155,14 @@ def _not_above(lower: Any, upper: Any, value: Any) -> StatsOutcome:
 
 
 def _among(lower: Any, upper: Any, *values: Any) -> StatsOutcome:
-    """Evaluate ``x IN (values)``. Where both bounds are one value, every value of the column is that one."""
+    """Evaluate ``x IN (values)``. If both bounds are the same value, every value of the column equals it."""
     inside = any((lower is None or lower <= value) and (upper is None or value <= upper) for value in values)
     one = lower is not None and upper is not None and lower == upper
     return StatsOutcome(inside, not (one and any(lower == value for value in values)))
 
 
 def _prefixed(lower: Any, upper: Any, prefix: str) -> StatsOutcome:
-    """Evaluate ``x STARTS WITH prefix``: the strings with a prefix lie side by side."""
+    """Evaluate ``x STARTS WITH prefix``: strings with a common prefix are neighbours in the order."""
     might_match = (lower is None or lower[: len(prefix)] <= prefix) and (upper is None or upper >= prefix)
     surely = lower is not None and upper is not None and lower.startswith(prefix) and upper.startswith(prefix)
     return StatsOutcome(might_match, not surely)

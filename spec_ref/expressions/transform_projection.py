@@ -93,10 +93,10 @@ def project_comparison(
 
 
 def _points(class_: _Class, *, exact: bool, tolerate: bool) -> tuple[Any, ...]:
-    """Find the partition values that equality with a constant concerns.
+    """Find the partition values that an equality with a constant selects.
 
-    With ``exact``, only a value whose class holds nothing but the constant: what holds for the whole class then holds
-    for the constant: that every row equals it (strict =), or that no row does (inclusive !=).
+    With ``exact``, a partition value is selected only if the constant is its only source value. Then all rows of the
+    partition equal the constant: a strict = may take them all, and an inclusive != may rule them all out.
 
     Returns:
         The partition values.
@@ -122,7 +122,7 @@ def _order_through(
     projected = there if getattr(class_, place) else elsewhere
     if not tolerate:
         return BoundComparison(projected, target, class_.value)
-    # Partition values are integers here: < and > are <= and >= of their neighbours.
+    # Partition values are integers here, so < is <= of the value before, and > is >= of the value after.
     if projected in (_O.LT, _O.LT_EQ):
         last = class_.value - (projected is _O.LT)
         return BoundComparison(_O.LT_EQ, target, last + (last < 0 and not strict))
@@ -147,7 +147,7 @@ def _classify(transform: Transform, source: Type, constant: Any) -> _Class:
     if isinstance(transform, Bucket):
         return _Class(value, least=False, greatest=False)
     if source in (STRING, BINARY):
-        # A text shorter than the width is its own class; one of just the width begins the class of its extensions.
+        # A text shorter than the width is alone in its class; one of exactly the width is the least of its class.
         width = transform.width  # type: ignore[union-attr]
         return _Class(value, least=len(constant) <= width, greatest=len(constant) < width)
     before, after = _neighbour(source, constant, -1), _neighbour(source, constant, 1)

@@ -37,8 +37,8 @@ MAX_PER_LIST = 1000
 """How many broken items of one list or map are reported; if there are more, the rest is not checked."""
 
 MAX_WRITER_DEVIATIONS = 100 * MAX_PER_LIST
-"""How many deviations of the items of one list are reported. Items may have several, which should not crowd each
-other out."""
+"""How many deviations of the items of one list are reported. The limit is high, because one item may have several, and
+those of later items should be reported too."""
 
 
 def collect_violations(

@@ -28,8 +28,8 @@ MAX_VALUES = 1 << 23
 snapshots has half as many."""
 
 COUNTED = 1 << 24
-"""The size in bytes from which on the values of a document are counted before it is parsed; smaller ones cannot have
-more."""
+"""The size in bytes from which the values of a document are counted before it is parsed; smaller documents cannot
+exceed `MAX_VALUES`."""
 
 DOCUMENT = "TMD029"
 """The code for a text that is not a JSON document of the kinds in Appendix C."""
@@ -55,7 +55,7 @@ def loads(text: bytes | str) -> Any:
     except UnicodeEncodeError as error:
         raise spec_error(DOCUMENT, "the text has a lone surrogate, which UTF-8 cannot encode") from error
     if len(data) >= COUNTED:
-        most = 1 + sum(data.count(mark) for mark in (b",", b"[", b"{"))  # those in strings too, which are few
+        most = 1 + sum(data.count(mark) for mark in (b",", b"[", b"{"))  # counts marks in strings too, which are few
         if most > MAX_VALUES:
             raise spec_error(DOCUMENT, "the document has too many values", found=most, expected=f"at most {MAX_VALUES}")
     try:
@@ -73,7 +73,7 @@ def check_document(value: Any) -> None:
         value: the value.
 
     Raises:
-        SpecError: TMD029 with the path of the first part that cannot.
+        SpecError: TMD029 with the path of a part that cannot be written.
     """
     pending: list[tuple[Any, int, str]] = [(value, 0, "")]
     while pending:

@@ -52,7 +52,7 @@ def find_error_place(text: bytes, message: str) -> Segments:
 
 
 def _place_at(text: bytes, end: int) -> Segments:
-    around: list[str | int | None] = []  # of each list the place, of each object the name or, before it, None
+    around: list[str | int | None] = []  # per list an index, per object a name, or None before it
     for match in _TOKEN.finditer(text, 0, end):
         token = match[0]
         inner = around[-1] if around else ""

@@ -111,7 +111,7 @@ def name_member(violation: Violation, name: str, path: str = "") -> Violation:
     """Name a member in the message of a violation that concerns its whole value.
 
     Args:
-        violation: the violation, whose message may only speak of a value.
+        violation: the violation, whose message may say "the value" instead of the name of the member.
         name: the name of the member.
         path: the path of the member, as in the violation.
 
@@ -204,7 +204,7 @@ def _read_list(read: Reader, requirement: str, value: Any) -> tuple[Any, ...]:
     done: list[Any] = []
     try:
         for item in value:
-            done.append(read(item))  # noqa: PERF401 - the length done so far is the place of an error
+            done.append(read(item))  # noqa: PERF401 - on an error, the number of items read so far is its index
     except SpecError:
         with error_path(f"/{len(done)}"):
             raise

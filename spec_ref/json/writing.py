@@ -71,7 +71,7 @@ def _write_list(write: Writer, values: tuple[Any, ...]) -> list[Any]:
     done: list[Any] = []
     try:
         for value in values:
-            done.append(write(value))  # noqa: PERF401 - the length done so far is the place of an error
+            done.append(write(value))  # noqa: PERF401 - on an error, the number of items written so far is its index
     except SpecError:
         with error_path(f"/{len(done)}"):
             raise
@@ -118,7 +118,7 @@ def _is_always_written(row: FieldTableRow) -> bool:
 
 
 def _left_out(row: FieldTableRow) -> Any:
-    """Find the value beside None that is omitted from a row, because a reader assigns it; None if there is no other."""
+    """Find the value other than None that is omitted, because readers assign it; None if there is no such value."""
     return None if row.write is Presence.REQUIRED else row.absent()
 
 
@@ -182,7 +182,7 @@ def text_writer(kind: RecordOf, version: FormatVersion) -> Callable[[Any], str]:
     def write(record: Any) -> str:
         try:
             return texts([record])[0]
-        except (AttributeError, SpecError, TypeError):  # the writer of values reports what is wrong, and where
+        except (AttributeError, SpecError, TypeError):  # the writer of JSON values reports what is wrong, and where
             return dumps(record_writer(kind, version)(record))
 
     return write
@@ -221,13 +221,13 @@ class _Names(dict[str, str]):
 
 
 MOST_NAMES, LONGEST_NAME = 4096, 100
-"""How much is remembered, whatever the tables are that a process gets to see."""
+"""The limits of the cache: how many names, and how long in characters."""
 
 _names = _Names()
 
 
 def _string_map_texts(values: Sequence[Mapping[str, str]]) -> list[str]:
-    """Write the texts of objects of strings. Many of them have the same names, as summaries do: they share columns."""
+    """Write the texts of objects of strings. Objects with the same names, such as summaries, are written together."""
     shapes: dict[tuple[str, ...], list[int]] = {}
     for place, value in enumerate(values):
         shapes.setdefault(tuple(value), []).append(place)
@@ -287,7 +287,7 @@ def _list_texts(write: ColumnWriter, values: Sequence[Any]) -> list[str]:
 def _list_text(items: list[str]) -> str:
     if not items:
         return "[]"
-    items[0] = "[" + items[0]  # rather than before the whole text, which would be copied
+    items[0] = "[" + items[0]  # not before the whole text, which would be copied
     items[-1] += "]"
     return ",".join(items)
 

@@ -108,7 +108,7 @@ def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None)
 
 
 def _repeated(manifests: tuple[ManifestFile, ...]) -> Iterator[Violation]:
-    """Find a manifest that is listed twice, so that its files are live twice."""
+    """Find manifests that are listed twice, so that their files are live twice."""
     seen: dict[str, int] = {}
     for number, manifest in enumerate(manifests):
         first = seen.setdefault(manifest.manifest_path, number)

@@ -126,7 +126,7 @@ class ManifestFile:
         type=LONG,
         default=0,
     )
-    """The least data sequence number of the live files; 0 in lists of v1, where 0 is a number and not unknown."""
+    """The least data sequence number of the live files; 0 in lists of v1, where 0 does not mean unknown."""
 
     added_snapshot_id: int = spec_field(
         "added_snapshot_id", id=503, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MLS009", type=LONG

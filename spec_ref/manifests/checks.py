@@ -140,7 +140,7 @@ class _Entries:
         self._manifest = manifest
         self._problems: list[Finding] = []
         self.entry: ManifestEntry
-        """The last one, as it is written."""
+        """The last entry that was read, as written."""
 
         self.number = -1
         """Its number in the manifest."""
@@ -160,7 +160,7 @@ class _Entries:
             self._problems.append(to_finding(error.violation))
 
     def take_problems(self) -> list[Finding]:
-        """Return what is wrong with entries since the last time."""
+        """Return the problems of the entries that were read since the last call."""
         found, self._problems = self._problems, []
         return found
 

@@ -8,9 +8,9 @@ those of the values that it stores, which are the values that it deletes (DEL024
 left out (DFL030). Decided here, because the text leaves it open:
 
 - A field of a struct has a value for every row: if the struct is null, so is the field. Parquet footers count so.
-- What is inside lists and maps has no metrics. Writers count elements in different ways, and bounds of elements
+- Fields inside lists and maps have no metrics. Writers count elements in different ways, and bounds of elements
   would not be bounds of the rows that filters select.
-- A variant has counts and no bounds, because bounds of variants are for any choice of paths, including none (BND011).
+- A variant has counts and no bounds, because a writer may choose the paths that have bounds, or none (BND011).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from spec_ref.single_value.geo_bounds import bounding_box
 
 @record
 class MetricsMode:
-    """The metrics to keep of a column."""
+    """The metrics to keep for a column."""
 
     counts: bool = True
     bounds: bool = True
@@ -86,7 +86,7 @@ class FieldMetrics:
     nulls: int = 0
     nans: int = 0
     lower: Any = None
-    """The least value that is neither null nor NaN; for geospatial types all WKB values."""
+    """The least value that is neither null nor NaN; for geospatial types, the set of all WKB values."""
 
     upper: Any = None
 
@@ -270,7 +270,7 @@ def _corners(type_: GeometryType | GeographyType, objects: Iterable[bytes]) -> t
     except SpecError as error:
         if error.violation.requirement != "BND003":
             raise
-        return None, None  # objects off the globe may be stored, but bounds must be on it
+        return None, None  # coordinates off the globe may be stored, but not in bounds
     return (None, None) if box is None else (box.lower, box.upper)
 
 

@@ -301,5 +301,5 @@ class DataFile:
 
     @property
     def effective_sort_order_id(self) -> int | None:
-        """The sort order id as readers take it: that of position deletes is ignored (DFL029)."""
+        """The sort order id that readers use: None for position deletes, whose id is ignored (DFL029)."""
         return None if self.content is FileContent.POSITION_DELETES else self.sort_order_id

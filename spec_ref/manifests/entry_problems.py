@@ -44,7 +44,7 @@ def entry_problems(entry: ManifestEntry, context: EntryContext, types: Mapping[i
 
 
 def _snapshot(entry: ManifestEntry, context: EntryContext) -> Iterator[Violation]:
-    """Find a required snapshot id that some writers of v1 leave null; readers let it be inherited."""
+    """Find a null snapshot id although the version requires one; readers treat it as inherited."""
     if entry.snapshot_id is None and SNAPSHOT_RULE.write(context.version) is REQUIRED:
         yield Violation(
             requirement=SNAPSHOT_RULE.requirement,
@@ -131,7 +131,7 @@ def not_minimal(data: bytes, path: str) -> Violation:
 
 
 def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[Violation]:
-    """Find bounds that no value is between; those of a variant with a field of two types."""
+    """Find a lower bound above the upper bound; for a variant, a field whose two bounds have different types."""
     if isinstance(type_, VariantType):
         try:
             check_same_types(low, high)

@@ -27,7 +27,7 @@ def inherited_sequence_number(manifest: ManifestFile, version: FormatVersion) ->
         version: the format version of the manifest.
 
     Returns:
-        That of the manifest; 0 for a manifest of v1, which has none.
+        The sequence number of the manifest; 0 for a manifest of v1, which has none.
     """
     return manifest.sequence_number if SEQUENCE_NUMBERS.is_supported(version) else 0
 
@@ -50,11 +50,11 @@ def inherit(
 ) -> Iterator[ManifestEntry]:
     """Fill in the values that entries inherit.
 
-    Null sequence numbers of added entries become that of the manifest (SEQ006). A null sequence number of an existing
-    or deleted entry, which a writer must not leave, stays null, except that all files of v1 manifests have 0. Row ids
-    count up over the live data files without one, added or existing (LIN022, UPG008); deleted files get none, so that
-    assigned ids stay within the rows that the list reserves (LIN019; contradiction B2). An id that an entry has is kept
-    even if the list gives the manifest none (contradiction C15).
+    An added entry with a null sequence number inherits that of the manifest (SEQ006). A writer must not leave the
+    number of an existing or deleted entry null; it stays null, except that all files of v1 manifests have 0. Live data
+    files without a first row id, added or existing, get consecutive ranges of row ids (LIN022, UPG008); deleted files
+    get none, so that assigned ids stay within the range that the list reserves (LIN019; contradiction B2). A first row
+    id that an entry has is kept even if the manifest has none in the list (contradiction C15).
 
     Args:
         entries: the entries as the manifest has them, in its order.

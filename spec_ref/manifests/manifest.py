@@ -56,7 +56,7 @@ HEADER: Mapping[str, FieldRule] = {
         _key("content", "MAN010", OMITTED),
     )
 }
-"""The keys of the header. Readers require none of them, because the table and the manifest list state the same."""
+"""The keys of the header. Readers require none of them, because the table and the manifest list have the same facts."""
 
 
 @attrs.frozen(kw_only=True)
@@ -124,7 +124,7 @@ class Header:
 
 
 def read_header(container: Container, record: Record) -> Header:
-    """Read the header; `check_manifest` reports what is missing or malformed in it, because the list states the same.
+    """Read the header; `check_manifest` reports what is missing or malformed, as readers can use the manifest list.
 
     Args:
         container: the opened file.
@@ -201,7 +201,7 @@ def manifest_schema(schema: bytes) -> ManifestSchema:
         schema: the JSON of the Avro schema.
 
     Returns:
-        The shape.
+        The interpreted schema.
 
     Raises:
         SpecError: the code `REQUIREMENT` of this module if it is not an Avro schema of records.
@@ -215,7 +215,7 @@ def _remembered(schema: bytes) -> ManifestSchema:
 
 
 class Manifest:
-    """An opened manifest. Nothing is decoded before it is needed, and at most one block is held at a time."""
+    """An opened manifest. Entries are decoded on demand, and at most one block is held in memory."""
 
     def __init__(
         self,

@@ -151,7 +151,7 @@ class ManifestTotals:
 
     @staticmethod
     def for_partition(partition: StructType | None) -> ManifestTotals:
-        """Make the sums of no entries.
+        """Make the totals of a manifest without entries.
 
         Args:
             partition: the type of the partition tuples; None if it is not known.
@@ -190,10 +190,10 @@ class ManifestTotals:
         self.rows[status] = None if so_far is None or min(counts, default=0) < 0 else so_far + sum(counts)
 
     def at_least(self, number: int) -> None:
-        """Add the data sequence number of a live file.
+        """Include the data sequence number of a live file in the least one.
 
         Args:
-            number: the number.
+            number: the data sequence number.
         """
         self.least = number if self.least is None else min(self.least, number)
 

@@ -25,8 +25,8 @@ def read_manifest(
 
     Args:
         data: the content of the file.
-        manifest_file: its entry in the manifest list, for what the entries inherit, its content and its partition spec;
-            without it, numbers that entries inherit stay None.
+        manifest_file: its entry in the manifest list, with its content, its partition spec and the values that entries
+            inherit; if it is None, inherited values stay None.
         specs: the table's partition specs by id; None if they are not known.
         file: the file name for errors; the path in the list by default.
         limits: the limits for the sizes of the file.
@@ -53,7 +53,7 @@ def read_manifest(
 def _spec(
     header: Header, manifest_file: ManifestFile | None, specs: Mapping[int, PartitionSpec] | None
 ) -> PartitionSpec | None:
-    """Find the spec that the manifest list names; that of the header if the list names none or specs are unknown."""
+    """Find the spec that the manifest list names; the header's if there is no list, or the specs are not known."""
     spec_id = header.spec_id if manifest_file is None else manifest_file.partition_spec_id
     if specs is not None and spec_id is not None:
         return find_spec(specs, spec_id)

@@ -62,8 +62,8 @@ class EntryRule:
     find: Find
     since: FormatVersion = V1
     refused: bool = True
-    """Whether the writer refuses it; otherwise the spec only advises against it, or engines are known to do it
-    harmlessly."""
+    """Whether our writer refuses a violation; otherwise the spec only advises against it, or it is known to be
+    harmless."""
 
     def violation(self, entry: ManifestEntry, context: EntryContext) -> Violation | None:
         """Check an entry.

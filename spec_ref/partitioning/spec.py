@@ -26,7 +26,8 @@ def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int
     """Check that a field names its sources once: ``source-id`` for one (PAR022), ``source-ids`` for several (PAR027).
 
     The table has ``source-id`` and ``source-ids`` as optional in v3, and its note asks for exactly one of them
-    (contradiction B21). Files of 2024 that write ``source-id`` -1 beside ``source-ids`` are refused, as both are there.
+    (contradiction B21). Files of 2024 that write ``source-id`` -1 beside ``source-ids`` are refused, because both are
+    present.
 
     Args:
         requirement: the code of the rule for this kind of field.
@@ -114,7 +115,7 @@ FIELD = RecordOf(PartitionField, "a partition field", requirement="PAR016")
 
 
 def _number(fields: tuple[PartitionField, ...], _: FormatVersion) -> tuple[PartitionField, ...]:
-    """Assign ids to fields without one as the reference implementation does: 1000 and up by position."""
+    """Assign ids to fields without one as Iceberg-Java does: 1000 and up by position."""
     return tuple(
         evolve(field, field_id=FIRST_FIELD_ID + place) if field.field_id is None else field
         for place, field in enumerate(fields)

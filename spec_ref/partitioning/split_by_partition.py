@@ -37,7 +37,7 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
                 "the partition spec has an unknown transform, with which files cannot be written",
                 found=Description(str(field.transform)),
             )
-        if not isinstance(field.transform, Void):  # a field that was removed in v1, whose source may be gone
+        if not isinstance(field.transform, Void):  # a field that was removed in v1, whose source may have been dropped
             field.transform.result_type(source_type(field.sources[0], schema))
 
 

@@ -30,7 +30,7 @@ TIMESTAMP_TYPES = DATE_TYPES - {"date"}
 
 
 class _Transform:
-    """What the transforms share; the rows of the table are below."""
+    """The base class of the transforms; each subclass is a row of the table."""
 
     __slots__ = ()
 
@@ -142,8 +142,8 @@ class Bucket(_Transform):
 class Truncate(_Transform):
     """The value cut to ``width`` (Truncate Transform Details).
 
-    Numbers go down to a multiple of the width (TRN006), decimals by their unscaled value (TRN007); strings keep at most
-    that many code points (TRN008), binary values at most that many bytes (TRN009).
+    Numbers are rounded down to a multiple of the width (TRN006), decimals by their unscaled value (TRN007); strings
+    keep at most that many code points (TRN008), binary values at most that many bytes (TRN009).
     """
 
     requirement = "TRN005"
@@ -165,7 +165,7 @@ class Truncate(_Transform):
                 return value[: self.width]
 
     def _floor(self, number: int) -> int:
-        # The remainder of Python has the sign of the width, never that of the number: it is positive or zero.
+        # Python's remainder has the sign of the width, not that of the number: it is positive or zero.
         return number - number % self.width
 
     def __str__(self) -> str:
@@ -247,7 +247,7 @@ class Void(_Transform):
 
     requirement = "TRN015"
     sources = None
-    result = None  # or int, as the table allows; the source type keeps the partition type as it was
+    result = None  # the table also allows int; with the source type, the partition type does not change
 
     def _compute(self, source: Type, value: Any) -> None:
         return None
@@ -260,8 +260,9 @@ class Void(_Transform):
 class UnknownTransform(_Transform):
     """A transform of a later spec or of an engine, kept as its text.
 
-    A table that has one is readable: its fields are ignored when files are filtered (PAR005, PAR006). What it computes
-    is not known, so it has no result type and is not applied, and nothing is written with it (PAR007).
+    A table with an unknown transform is readable: partition fields with it are ignored when files are filtered (PAR005,
+    PAR006). Its function is not known, so it has no result type and is not applied, and no data is written with it
+    (PAR007).
     """
 
     requirement = "PAR007"

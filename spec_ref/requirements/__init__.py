@@ -20,15 +20,16 @@ from spec_ref.core.versions import FormatVersion, Presence
 CONTRADICTIONS = "contradictions.toml"
 REASONS = ("not observable", "not built", "out of scope")
 """Why a requirement may have no proof: no file, answer or order of events shows whether it is followed; this project
-does not do yet what it is about; or it is about something that this project is not for."""
+does not implement the feature yet; or the feature is out of its scope."""
 
 NO_EXAMPLE = {
     "choice": "it leaves a choice, and whatever is chosen is right",
     "definition": "it says what words mean or where other rules hold, so that nothing is right or wrong by itself",
     "draft": "it is of the draft of version 4, which may still change",
-    "out of scope": "it is about something that this project is not for",
+    "out of scope": "it is out of the scope of this project",
 }
-"""Why a requirement may have no example; a row names the first two, and the others follow from it."""
+"""Why a requirement may have no example. Its row names one of the first two reasons; the others follow from its status,
+or from the reason why it has no proof."""
 
 EXAMPLES = {
     "answers": "questions and answers",

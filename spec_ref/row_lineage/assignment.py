@@ -10,10 +10,10 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 
 
 def assign_first_row_ids(files: Iterable[ManifestFile], first_row_id: int) -> tuple[tuple[ManifestFile, ...], int]:
-    """Give the data manifests that have none a first row id, as a snapshot of v3 does (LIN015, LIN026, LIN027).
+    """Assign a first row id to every data manifest without one, as a v3 commit does (LIN015, LIN026, LIN027).
 
-    Each id that is assigned is at least the one before, plus the rows that inherit ids in that manifest (LIN028). The
-    counts of a manifest include all of them (LIN029).
+    Each assigned id is at least the previous one plus the number of rows that inherit ids in the previous manifest
+    (LIN028); the added and existing rows of a manifest include all of these (LIN029).
 
     Args:
         files: the manifests of the new list.

@@ -5,10 +5,10 @@ last changed it (LIN003). A file may store both columns. A value that it stores 
 such column, the value is inherited from the manifest entry of the file (UPG009), also for rows from before an upgrade
 (LIN017). Rows of a file without ``first_row_id`` have neither (UPG010), even if a value is stored (contradiction B3).
 
-A writer stores null for the number of an added or changed row, and for the id of an added row (LIN005). It may treat an
-update as a deletion and an insertion (LIN012), and does so where it deletes by equality: the new row has a new id
-(LIN004). A writer that moves a row to another file stores the values that are read here: the id of every row (LIN009),
-and the sequence number of an unchanged row (LIN011, UPG011); of a changed row it stores null for the number (LIN010).
+A writer stores null for the sequence number of an added or changed row, and for the id of an added row (LIN005). It may
+treat an update as a deletion and an insertion (LIN012), and does so where it deletes by equality: the new row has a new
+id (LIN004). A writer that moves a row to another file stores its id (LIN009), and its sequence number if the row is
+unchanged (LIN011, UPG011); the sequence number of a changed row is stored as null (LIN010).
 """
 
 from __future__ import annotations

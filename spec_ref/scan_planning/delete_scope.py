@@ -4,7 +4,7 @@ A deletion vector or position delete file applies to data that is not newer than
 same spec; an equality delete file to data that is older, in the same partition or, if its spec is unpartitioned, in all
 partitions. `may_apply` is the rule for one delete and one data file: planning, the conflict checks of commits, the
 invariants of the race explorer and the validator call it. `mismatches` is the same rule with the reasons,
-and `applicable_deletes` gives the deletes of a snapshot that a task has. `spec_ref.columnar.scan_planning` gives the
+and `applicable_deletes` selects the deletes of a snapshot for a data file. `spec_ref.columnar.scan_planning` gives the
 same answers faster: `delete_file_index` for many data files, `delete_scope` for the entries of whole manifests.
 """
 
@@ -81,7 +81,7 @@ class Mismatch(enum.Enum):
     """A reason why a delete does not apply to a data file."""
 
     SEQUENCE_NUMBER = "sequence-number"
-    """The data is newer than the delete, or of an equality delete as new (SCN008 to SCN010)."""
+    """The data is newer than the delete, or as new as an equality delete (SCN008 to SCN010)."""
 
     PARTITION = "partition"
     """The delete is for another partition, or for a partition of another spec (SCN008 to SCN011)."""
@@ -214,7 +214,7 @@ def applicable_deletes(
     check_vectors(vectors)
     if not vectors:
         return tuple(found)
-    # The vector has all deletes of the position delete files (DEL011).
+    # The vector includes the deletes of all position delete files (DEL011).
     return tuple(one for one in found if one.data_file.content is FileContent.EQUALITY_DELETES or one is vectors[0])
 
 
@@ -267,7 +267,7 @@ def _may_share(left: TermStats, right: TermStats) -> bool:
 
 
 def _may_reference(delete: DataFile, path: str) -> bool:
-    """Decide whether position deletes or a deletion vector may be of a data file."""
+    """Decide whether position deletes or a deletion vector may be for a data file."""
     if delete.referenced_data_file is not None:
         return delete.referenced_data_file == path
     return may_name(delete, path)

@@ -270,8 +270,7 @@ def scan_delete(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> S
 
 
 def may_delete_matching(delete: DataFile, predicate: BoundPredicate) -> bool:
-    """Decide whether a delete file may delete rows that match, by the metrics of the values that equality deletes
-    delete.
+    """Decide whether a delete file may delete matching rows, by the metrics of the values in an equality delete file.
 
     Columns that an equality delete file has but does not compare are ignored (DEL021).
 
@@ -294,7 +293,7 @@ def _only(found: Mapping[int, Any] | None, ids: set[int]) -> dict[int, Any] | No
 
 
 def without_statistics(data_file: DataFile) -> DataFile:
-    """Remove the `STATISTICS` of a file, as in tasks.
+    """Remove the attributes `STATISTICS` from a file, as planning does for tasks.
 
     Args:
         data_file: a data or delete file.

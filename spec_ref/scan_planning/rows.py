@@ -160,7 +160,7 @@ class TableRowReader:
     def deleted_positions(self, task: FileScanTask) -> frozenset[int]:
         """Find the rows of a data file that are deleted by their positions (DEL003, DEL026).
 
-        A new deletion vector of the file has all of them.
+        A new deletion vector for the file has to include all of them.
 
         Args:
             task: a task that has all deletes of the file.
@@ -180,7 +180,7 @@ class TableRowReader:
         return identity_values(self.specs[spec_id], file.partition)
 
     def _vector(self, task: FileScanTask) -> DeletionVector | None:
-        """Read the deletion vector of the data file, with which no position deletes apply (DEL011)."""
+        """Read the deletion vector of the data file, which replaces its position deletes (DEL011)."""
         for delete in task.deletes:
             if delete.data_file.is_deletion_vector:
                 check_vector_entry(delete.data_file, task.data_file.file_path)

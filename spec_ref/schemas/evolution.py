@@ -53,8 +53,8 @@ class AddColumn:
 class DropColumn:
     """Remove a field from the schema (EVO011).
 
-    No change takes it back. A table may return to an earlier schema, which has the field, only if the field was
-    optional there or the current snapshot is still the same (EVO019).
+    A new field of the same name gets another id. A table may return to an earlier schema that has the field only if the
+    field was optional there or the current snapshot is still the same (EVO019).
     """
 
     name: str
@@ -169,7 +169,7 @@ def _struct_field(schema: Schema, name: str) -> tuple[Column, NestedField]:
 
 
 def _edit(type_: Type, target: int | None, edit: Callable[[Type], Type], own: int | None) -> Type:
-    """Edit the type with the target id; ``own`` is the id of the given type itself."""
+    """Edit the type with the target id, inside ``type_``, whose own id is ``own``."""
     if own == target:
         return edit(type_)
     match type_:
@@ -409,7 +409,7 @@ def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Itera
             problem = None if old is None else _change_problem(old, column, version)
             if problem is not None:
                 yield place, problem
-        # After the comparison: an id that one schema has twice is not a change between schemas.
+        # Recorded after the comparison, so that an id that one schema has twice counts as no change.
         before.update((column.id, column) for column in columns)
 
 

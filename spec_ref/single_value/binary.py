@@ -1,7 +1,7 @@
 """Binary single-value serialization (Appendix D).
 
-A value alone in bytes, as bounds of columns and statistics hold it. Nested types, unknown and variant have no such
-form; bounds of geometry, geography and variant have another one, see `spec_ref.single_value.bounds`.
+The bytes of a single value, as bounds of columns and statistics store it. Nested types, unknown and variant have no
+such form; bounds of geometry, geography and variant have another one, see `spec_ref.single_value.bounds`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def minimal_twos_complement(number: int) -> bytes:
     Returns:
         The bytes; one byte for zero.
     """
-    # A non-negative number needs one bit more than its own for the sign; -n as many as n - 1, which is ~(-n).
+    # A non-negative number needs its own bits and a sign bit; a negative number -n needs as many as n - 1, or ~(-n).
     bits = (number if number >= 0 else ~number).bit_length() + 1
     return number.to_bytes((bits + 7) // 8, "big", signed=True)
 
@@ -82,7 +82,7 @@ def _uuid(type_: Type, data: bytes) -> uuid.UUID:
 
 
 def _decimal(type_: Any, data: bytes) -> Any:
-    # The least number of bytes is the writer's duty; padding with the sign does not change the value.
+    # Only writers have to use the fewest bytes; a reader accepts more, because padding with the sign keeps the value.
     if not data:
         _wrong_length("SVB008", type_, data, "at least 1 byte")
     return decimal_from_unscaled(type_, int.from_bytes(data, "big", signed=True))

@@ -3,8 +3,8 @@
 Default values are stored in this form, and literals of expressions build on it. A `JsonCodec` is the table of the
 appendix, so that another form of values in JSON is the same table with a few other rows.
 
-Where the appendix shows only an example, what is written is as the example (lower-case hexadecimal, 6 or 9 digits of a
-second; contradiction B34), and what is read is every ISO 8601 text with as many digits or fewer.
+Where the appendix shows only an example, values are written as in the example (lower-case hexadecimal, 6 or 9 digits of
+a second; contradiction B34). Every ISO 8601 text with at most as many digits is read.
 """
 
 from __future__ import annotations

@@ -4,21 +4,22 @@ The lower bound of a variant column is itself a variant: an object whose keys ar
 and whose values are the lower bounds of these fields; the upper bound likewise. It is stored as the metadata followed
 by the value (BND009).
 
-In Python it is a dict from path to (Iceberg type, value). The types of the encoding are fewer and named otherwise:
+In Python it is a dict from path to (Iceberg type, value). The encoding has fewer types, with other names:
 
-=================================  ==============================================
+=================================  ==================================================
 Iceberg type                       variant type
-=================================  ==============================================
+=================================  ==================================================
 boolean                            boolean
 int                                int32; int8 and int16 are read as int
 long                               int64
 float, double                      float, double
-decimal(P, S)                      decimal4 to P = 9, decimal8 to 18, decimal16 to 38; read as decimal(9 or 18 or 38, S)
+decimal(P, S)                      decimal4 if P is at most 9, decimal8 if at most 18,
+                                   otherwise decimal16; P is read as 9, 18 or 38
 date, time                         date, time without time zone
 timestamp, timestamp_ns            timestamp without time zone, in micros or nanos
 timestamptz, timestamptz_ns        timestamp with time zone, in micros or nanos
 string, binary, uuid               string, binary, uuid
-=================================  ==============================================
+=================================  ==================================================
 
 "The same Variant type" (BND006) is taken as the same equivalence class of the encoding, within which values compare: a
 writer may shrink 7 to an int8 and 700 to an int16, and they still bound one field of exact numbers.

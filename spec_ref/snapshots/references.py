@@ -42,12 +42,12 @@ class SnapshotRef:
     max_snapshot_age_ms: int | None = spec_field(
         "max-snapshot-age-ms", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="REF004", type=LONG, default=None
     )
-    """For branches: the age from which on a snapshot may expire; None to use the table's property."""
+    """For branches: the age above which a snapshot may expire; None to use the table's property."""
 
     max_ref_age_ms: int | None = spec_field(
         "max-ref-age-ms", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="REF005", type=LONG, default=None
     )
-    """The age of the referenced snapshot from which on the reference expires, unless it is main; None to use the
+    """The age of the referenced snapshot above which the reference expires, unless it is main; None to use the
     table's property."""
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)

@@ -99,14 +99,13 @@ def find_retained(
     """Find the snapshots and references that stay when snapshots expire at a time.
 
     Retention starts with no snapshot to keep (RET001). References other than main that are too old are removed first
-    (RET002). Of the others, the snapshot of each is kept (RET003), and of a branch so many of its ancestors as its
+    (RET002). Each remaining reference keeps its snapshot (RET003), and a branch keeps as many of its ancestors as its
     policy says (RET004). Every other snapshot expires (RET005); Iceberg-Java keeps unreferenced snapshots until they
-    are old enough (contradiction C13). A reference whose snapshot the table does not have keeps nothing, and is
-    removed.
+    are old enough (contradiction C13). A reference to a snapshot that the table does not have is removed.
 
     Args:
-        snapshots: those of the table.
-        references: its branches and tags by name, main among them where the table has a current snapshot.
+        snapshots: the snapshots of the table.
+        references: its branches and tags by name, including main if the table has a current snapshot.
         policy: the table's policy, for references that do not set one.
         now_ms: the time, in milliseconds from the Unix epoch.
 
@@ -131,7 +130,7 @@ def find_retained(
 def _retained_in_branch(
     snapshots: Mapping[int, Snapshot], ref: SnapshotRef, now_ms: int, policy: RetentionPolicy
 ) -> Iterator[int]:
-    """Find the snapshots of a branch, from its head to the first that is both too old and not among the first few."""
+    """Find the snapshots that a branch keeps: from its head on, a minimum number, then those that are not too old."""
     keep = _or(ref.min_snapshots_to_keep, policy.min_snapshots_to_keep)
     age = _or(ref.max_snapshot_age_ms, policy.max_snapshot_age_ms)
     for place, snapshot in enumerate(ancestors(snapshots, ref.snapshot_id)):

@@ -1,6 +1,6 @@
 """The entries of a snapshot's summary (Snapshots; Appendix F, Optional Snapshot Summary Fields).
 
-Every value is a string, a number too (NOT012).
+Every value is a string, even a number (NOT012).
 """
 
 from __future__ import annotations

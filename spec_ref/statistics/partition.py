@@ -1,11 +1,14 @@
 """Partition statistics files (Partition Statistics File; STA017 to STA033, STA038, STA039).
 
 A file has a row for each partition tuple, in any data file format; `PartitionStatistics` is a row and its field table
-the schema of the file. `aggregate` computes the rows from the files of a snapshot.
+the schema of the file. `conformance.validator.partition_statistics` compares the rows with the manifests.
 
-Decided here, because the text leaves it open: the unified partition type holds every field that was ever in a spec,
-also when its source column left the schema, where Iceberg-Java drops it (contradiction C21); and a partition whose
-deletes would have to be read has no total, where one without deletes or with deletion vectors only has one.
+Decided here, because the text leaves it open:
+
+- The unified partition type holds every field that was ever in a spec, even if its source column was dropped from the
+  schema; Iceberg-Java leaves such a field out (contradiction C21).
+- The total of a partition is known from the manifests if it has no deletes, or only deletion vectors. Other deletes
+  would have to be read, so a writer may leave the total null.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ name the same bytes."""
 
 
 def _nothing(_blob: BlobMetadata, _contents: bytes) -> None:
-    """Accept the blobs of all other types, which have no known rules."""
+    """Accept a blob of any other type, whose rules are not known."""
 
 
 def check_reference(
@@ -192,7 +192,7 @@ def _sound_blobs(blobs: list[Any]) -> Iterator[tuple[str, BlobMetadata]]:
 
 
 def _layout(file: PuffinFile, blobs: list[tuple[str, BlobMetadata]]) -> Iterator[Violation]:
-    """Find blobs that overlap, and bytes of no blob: a file consists of magic, blobs and footer only (PUF001)."""
+    """Find overlapping blobs, and bytes outside all blobs: a file consists of magic, blobs and footer only (PUF001)."""
     end, last = len(MAGIC), "the magic"
     for path, blob in sorted(blobs, key=lambda row: (row[1].offset, row[1].length)):
         if not (len(MAGIC) <= blob.offset <= blob.offset + blob.length <= file.footer_offset):
@@ -214,7 +214,7 @@ def _layout(file: PuffinFile, blobs: list[tuple[str, BlobMetadata]]) -> Iterator
 
 def _prefixed(path: str, found: Iterator[Violation]) -> Iterator[Violation]:
     for one in found:
-        # A path inside a blob is not a path in the payload, so it follows that of the blob after a separator.
+        # A path inside a blob is not a path in the payload, so a separator follows the path of the blob.
         inside = one.path if one.path.startswith(_MEMBERS) else f"#{one.path}" if one.path else ""
         yield attrs.evolve(one, path=path + inside)
 

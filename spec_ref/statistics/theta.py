@@ -5,9 +5,9 @@ The blob is a compact Theta sketch of Apache DataSketches, serial version 3: a h
 bits of the first half of MurmurHash3 x64 128, seed 9001, over its binary single value. The estimate of the number of
 distinct values is the number of hashes divided by theta as a fraction of 2**63.
 
-The spec names the Alpha family, which a compact sketch no longer shows: what it holds is below theta, whatever lowered
-it. `build_sketch` lowers theta to the first hash that does not fit; up to ``k`` values this and Alpha give the same
-sketch.
+The spec names the Alpha family, but a compact sketch does not record how its theta was lowered: it only holds hashes
+below theta. `build_sketch` lowers theta to the first hash that does not fit; for up to ``k`` values, the Alpha family
+gives the same sketch.
 """
 
 from __future__ import annotations
@@ -72,11 +72,9 @@ def theta_hash(single_value: bytes) -> int:
 def build_sketch(single_values: Iterable[bytes], k: int = DEFAULT_K) -> ThetaSketch:
     """Build the sketch of values; their order and repetitions make no difference.
 
-    An empty byte string is left out, as the library leaves it out.
-
     Args:
-        single_values: values in their binary single-value form; an empty byte string is skipped, as the library does.
-        k: the greatest number of hashes.
+        single_values: values in their binary single-value form; empty byte strings are skipped, as in the library.
+        k: the maximum number of hashes.
 
     Returns:
         The sketch.

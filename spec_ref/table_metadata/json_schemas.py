@@ -87,7 +87,7 @@ def _schema(kind: Kind, version: FormatVersion, definitions: dict[str, Any]) -> 
         case RecordOf():
             name = kind.title.removeprefix("a ").removeprefix("an ").removeprefix("the ").replace(" ", "-")
             if name not in definitions:
-                definitions[name] = {}  # a place, for records that hold themselves
+                definitions[name] = {}  # a placeholder, for records that contain themselves
                 definitions[name] = _object(kind, version, definitions)
             return {"$ref": f"#/$defs/{name}"}
 

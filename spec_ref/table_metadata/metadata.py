@@ -170,7 +170,7 @@ class TableMetadata:
         type=MapOf(REF),
         default=EMPTY,
     )
-    """Branches and tags by name, as listed (TMD033); `references` adds the main branch if it is implied only. Engines
+    """Branches and tags by name, as listed (TMD033); `references` adds the main branch if it is only implied. Engines
     write them to v1 tables too, where expiring snapshots without them would delete the snapshots that they keep
     (contradiction C17)."""
 

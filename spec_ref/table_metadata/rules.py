@@ -41,8 +41,8 @@ class MetadataRule:
 
     requirement: str
     message: str | None
-    """What is wrong where the rule is broken; None if `find` only yields violations, which have their codes and
-    messages, so that nothing is found under this requirement and aspect."""
+    """What is wrong where the rule is broken; None if `find` yields complete violations only, which state their
+    requirements, aspects and messages themselves."""
 
     reads: tuple[str, ...]
     """The attributes that the rule needs; it is skipped if one of them could not be read."""

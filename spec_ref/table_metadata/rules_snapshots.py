@@ -32,7 +32,7 @@ def _positive_ids(metadata: TableMetadata) -> FoundPlaces:
 
 
 def snapshots_by_id(metadata: TableMetadata) -> dict[int, Snapshot]:
-    """Find the snapshots of a table that may not even be sound: of two with one id, the later.
+    """Map the snapshots by id; the metadata may be invalid, and of two snapshots with one id the later one counts.
 
     Args:
         metadata: the table metadata.
@@ -64,7 +64,7 @@ def _main_is_branch(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _no_manifests(metadata: TableMetadata) -> FoundPlaces:
-    """A v1 snapshot may lack both, because both fields are optional; it then has no data."""
+    """Find snapshots without data files to read; a v1 snapshot may lack ``manifest-list`` and ``manifests``."""
     if _FIELDS["manifest_list"].write(metadata.format_version) is not REQUIRED:
         return
     for place, snapshot in enumerate(metadata.snapshots):
@@ -73,7 +73,7 @@ def _no_manifests(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _both_manifests(metadata: TableMetadata) -> FoundPlaces:
-    """In v1 only; later versions have no manifests at all (VER005)."""
+    """Find v1 snapshots with ``manifest-list`` and ``manifests``; later versions omit ``manifests`` (VER005)."""
     if _FIELDS["manifests"].write(metadata.format_version) is OMITTED:
         return
     for place, snapshot in enumerate(metadata.snapshots):
@@ -92,16 +92,16 @@ def _sequence_order(metadata: TableMetadata) -> FoundPlaces:
     known = snapshots_by_id(metadata)
     for place, snapshot in enumerate(metadata.snapshots):
         parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
-        # Both are 0 where the snapshots were made in v1.
+        # The sequence numbers of snapshots from v1 are both 0.
         if parent is snapshot:
-            continue  # its own parent, which another rule reports
+            continue  # another rule reports a snapshot that is its own parent
         if parent and snapshot.sequence_number <= parent.sequence_number and (parent.sequence_number or 0) > 0:
             expected = f"more than the parent's {parent.sequence_number}"
             yield BrokenPlace(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
 
 
 def _repeated_sequence_numbers(metadata: TableMetadata) -> FoundPlaces:
-    """Compare snapshots of all branches. The number of a parent breaks another rule, and snapshots of v1 have 0."""
+    """Compare snapshots of all branches; another rule compares those with their parents. Snapshots of v1 have 0."""
     numbers = [snapshot.sequence_number or -place for place, snapshot in enumerate(metadata.snapshots)]
     for second, first in find_repeated(numbers):
         one, two = metadata.snapshots[second], metadata.snapshots[first]
@@ -181,7 +181,7 @@ def _snapshot_keys(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _first_row_ids(metadata: TableMetadata) -> FoundPlaces:
-    """Snapshots from before the upgrade have none, and neither do their ancestors."""
+    """Find a snapshot without first row id whose parent has one: only snapshots before an upgrade to v3 have none."""
     known = snapshots_by_id(metadata)
     for place, snapshot in enumerate(metadata.snapshots):
         parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None

@@ -146,7 +146,7 @@ def _history(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _deprecated_schema(*, earlier: bool) -> Callable[[TableMetadata], FoundPlaces]:
-    """Find a copy that is not the current schema: one of the other schemas, or none of the table's."""
+    """Find a ``schema`` that is not the current one: with ``earlier``, another known one, else an unknown one."""
 
     def find(metadata: TableMetadata) -> FoundPlaces:
         for schema in metadata.schemas if metadata.schema is not None else ():
@@ -159,7 +159,7 @@ def _deprecated_schema(*, earlier: bool) -> Callable[[TableMetadata], FoundPlace
 
 
 def _deprecated_spec(*, earlier: bool) -> Callable[[TableMetadata], FoundPlaces]:
-    """Find a copy that is not the default partition spec: one of the other specs, or none of the table's."""
+    """Find a ``partition-spec`` that is not the default: with ``earlier``, another known one, else an unknown one."""
 
     def find(metadata: TableMetadata) -> FoundPlaces:
         for spec in metadata.partition_specs if metadata.partition_spec is not None else ():
@@ -213,11 +213,11 @@ def _shared_partition_ids(metadata: TableMetadata) -> FoundPlaces:
         ids = [field.field_id for field in spec.fields]
         for number, field in enumerate(spec.fields):
             if field.field_id in ids[:number]:
-                continue  # twice in one spec, which another rule reports
+                continue  # another rule reports an id that one spec has twice
             other = first.setdefault(field.field_id, field)
             if isinstance(other.transform, Void):
                 first[field.field_id] = field
-            # A field may be renamed, and its transform become void, without becoming another.
+            # A field stays the same one if it is renamed, or if its transform becomes void.
             same = other.sources == field.sources and (
                 other.transform == field.transform
                 or isinstance(other.transform, Void)
@@ -265,7 +265,7 @@ def _sources(
     schemas = [one for one in metadata.schemas if not default or one.schema_id == metadata.current_schema_id]
     for place, field in enumerate(fields):
         if isinstance(field.transform, Void):
-            continue  # a dropped field of a v1 spec, whose column may be gone
+            continue  # a dropped field of a v1 spec, whose column may be dropped too
         for source in field.sources:
             known = schemas if default else [one for one in schemas if one.find(source) is not None]
             problems = [_unfit(field, source, schema) for schema in known]

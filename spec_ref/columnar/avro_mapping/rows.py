@@ -104,7 +104,7 @@ def _values(field: ReadField, column: DecodedColumn) -> Iterable[Any]:
 
 
 def _pairs(column: DecodedColumn) -> Iterator[Any] | None:
-    """Zip the keys and values of each map, without an object for a pair; None unless all maps are equally long."""
+    """Zip the keys and values of each map, without an object for an entry; None unless all maps have one length."""
     rows, maps = split_nulls(column)
     if not isinstance(maps, ListColumn) or (rows is not None and len(rows) < column.length):
         return None
@@ -116,7 +116,7 @@ def _pairs(column: DecodedColumn) -> Iterator[Any] | None:
 
 
 def _tuples(columns: Sequence[DecodedColumn]) -> Iterator[tuple[Any, ...]]:
-    """Make the tuple of each row; a single one if all are equal, as the keys of maps mostly are."""
+    """Make the tuple of each row; equal rows share one tuple if all are equal, as the keys of maps mostly are."""
     numbers = [column.values for column in columns if isinstance(column, NumberColumn) and column.length]
     if len(numbers) == len(columns) and all((values == values[0]).all() for values in numbers):
         return itertools.repeat(tuple(values[0].item() for values in numbers), columns[0].length)

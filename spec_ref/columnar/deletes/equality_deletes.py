@@ -1,7 +1,7 @@
 """Equality deletes of Arrow batches: the kernel beside `spec_ref.deletes.equality_deletes.is_deleted`.
 
-The deleted rows are found in time linear in rows and deletes: all delete keys are hashed once, a row is looked up by
-its hash, and what is found is compared value by value.
+The time is linear in the number of rows and deletes: all delete keys are hashed once, a row is looked up by its hash,
+and the delete keys with that hash are compared value by value.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ def delete_column_array(column: DeleteColumn, batch: pa.RecordBatch, place: int)
 
 
 _BUCKETS_PER_KEY = 4
-"""With this many, most buckets are empty, and few have several keys."""
+"""The number of hash buckets for each key: most buckets are empty, and few have several keys."""
 
 _FLAGS_PER_BUCKET = 4
-"""With this many flags, few rows that are not deleted share the flag of the high bits of a key."""
+"""The number of flags for each bucket: few rows that are not deleted have the flag of some key."""
 
 _MAX_FLAG_BITS = 30
 _BLOCK_ROWS = 1 << 17
 """The number of rows that are looked up together: intermediate results stay in the processor's cache, and each step
-takes long enough for another thread to work in the meantime, because acquiring Python's lock again costs more
-than a step of fewer rows."""
+is long enough for other threads to run at the same time; for fewer rows, acquiring Python's lock again would take
+longer than the step."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
 
 class EqualityDeleteSet:
-    """The keys of equality deletes that compare the same columns, and up to which sequence number each deletes rows."""
+    """The keys of equality deletes that compare the same columns, with the sequence number below which each applies."""
 
     def __init__(self, types: Sequence[Type], keys: Sequence[Any], sequence_numbers: npt.NDArray[np.int64]) -> None:
         """Index deletes.
@@ -90,7 +90,7 @@ class EqualityDeleteSet:
         self.low_flags[_low(self.hashes) & self.low_bits] = True
 
     def _keep_newest(self) -> None:
-        """Drop deletes that have the same key as the one before, which is at least as new."""
+        """Drop deletes with the same key as the previous delete, which is at least as new."""
         alike = np.flatnonzero(self.hashes[1:] == self.hashes[:-1])
         repeats = alike[self._equal(self.columns, alike + 1, alike)] + 1
         if not len(repeats):
@@ -125,7 +125,7 @@ class EqualityDeleteSet:
         return mask
 
     def _of_equal_hashes(self, hashes: npt.NDArray[np.uint64], first: int) -> Iterator[tuple[Any, Any]]:
-        """Compare rows, the first of which has the index ``first``, with keys of the same hashes."""
+        """Find the rows and keys with equal hashes, as pairs of indexes; the first row has the index ``first``."""
         flagged: Any = np.flatnonzero(self.flags.take((hashes >> self.flag_shift).view(np.int64)))
         wanted: Any = hashes[flagged]
         twice = self.low_flags.take((_low(wanted) & self.low_bits).view(np.int64))
@@ -151,9 +151,9 @@ class EqualityDeleteSet:
 
 
 def _newest_first(hashes: npt.NDArray[np.uint64], sequence_numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-    """Sort deletes by their hashes, those with equal hashes newest first: the newest one decides about equal keys."""
+    """Sort deletes by their hashes, and the newest first among equal hashes: of equal keys only the newest matters."""
     if np.all(sequence_numbers == sequence_numbers[:1]):
-        return np.argsort(hashes)  # by vector instructions, unlike the sort by two keys
+        return np.argsort(hashes)  # uses vector instructions, unlike the sort by two keys
     return np.lexsort((-sequence_numbers, hashes))
 
 
@@ -180,7 +180,7 @@ def _same_array(left: Any, right: Any) -> Bools:
 
 
 def _hashes(types: Sequence[Type], columns: Sequence[Any], rows: int) -> npt.NDArray[np.uint64]:
-    """Compute a number for each row that rows of the same values share; its high bits depend on all bits of them."""
+    """Compute a hash for each row; its high bits depend on all bits of the values."""
     mixed: Any = None
     for type_, column in zip(types, columns, strict=True):
         codes = _codes(type_, column)
@@ -200,6 +200,6 @@ def _codes(type_: Type, column: Any) -> npt.NDArray[np.uint64]:
         codes = fixed_width(type_, column).astype(np.int64, copy=False).view(np.uint64)
         valid = is_valid(column)
         return codes if valid is None else np.where(valid, codes, np.uint64(0))
-    # WKB is hashed as the bytes that it is.
+    # WKB is hashed as binary.
     hashed: Any = hash_array(BINARY if name in ("geometry", "geography") else type_, column)
     return np.asarray(hashed.fill_null(0)).view(np.uint32).astype(np.uint64)

@@ -1,8 +1,9 @@
 """Evaluate a predicate inclusively on the metrics of many files at once (Scan Planning).
 
-`spec_ref.expressions.metrics_evaluation.might_match` is the definition; here the counts and bounds of a column are
-arrays over the files, and the result is the files for which it is true. Numbers and short texts are compared as arrays.
-For other types, and for terms that are not plain columns, the definition itself is called file by file.
+`spec_ref.expressions.metrics_evaluation.might_match` is the definition. Here the counts and bounds of a column are
+arrays with an item per file, and the result is the files for which the definition returns true. Numbers and short texts
+are compared as arrays. For other types, and for terms that are not plain columns, the definition itself is called file
+by file.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def matching_files(predicate: BoundPredicate, files: FileStatistics, rows: Rows)
         rows: the numbers of the files to consider, ascending.
 
     Returns:
-        Those of ``rows`` for whose metrics `spec_ref.expressions.metrics_evaluation.might_match` is true.
+        The ``rows`` for whose metrics `spec_ref.expressions.metrics_evaluation.might_match` is true.
 
     Raises:
         SpecError: SVB001 to SVB008 or EVO006 if a bound of a field in the predicate is not a value of its type.
@@ -139,7 +140,7 @@ def check_bounds(types: Mapping[int, Type], files: FileStatistics, rows: Rows) -
 
 
 def _are_values(type_: Type, bounds: Bounds) -> Mask:
-    """Find bounds that are values of a type by their lengths, or as ASCII; others have to be decoded."""
+    """Find bounds that are values of a type, by their lengths or because they are ASCII; others have to be decoded."""
     name = kind(type_)
     if name in NO_BOUNDS:
         return np.ones(len(bounds.valid), np.bool_)
@@ -229,11 +230,11 @@ _LENGTHS: dict[str, dict[int, str]] = {
     "float": {4: "<f4"},
     "double": {4: "<f4", 8: "<f8"},
 }
-"""The types whose bounds are compared as numbers: how they are stored, by their length. The definition promotes or
+"""The numpy types in which bounds are compared as numbers, by type and length in bytes. The definition promotes or
 refuses a bound of another length."""
 
 _NO_COUNTS = frozenset({"struct", "list", "map", "variant"})
-"""The types whose counts are not of their nulls."""
+"""The types whose null counts do not count nulls of the column."""
 
 
 @attrs.frozen(eq=False)
@@ -268,11 +269,11 @@ _BYTES: dict[str, Callable[[Any], bytes]] = {
     "fixed": lambda value: value,
     "uuid": lambda value: value.bytes,
 }
-"""The types whose values are ordered as their bytes are, and the bytes of a value."""
+"""The types whose values have the order of their bytes, with the function that returns the bytes of a value."""
 
 
 def _short(bounds: Bounds, texts: ShortBytesArray, type_: Type) -> Mask:
-    """Find the bounds that are short and always of the type: any bytes for binary, ASCII for strings."""
+    """Find the short bounds that are known to be values of the type: any bytes for binary, ASCII for strings."""
     fits = bounds.lengths <= WIDTH
     if isinstance(type_, FixedType) or kind(type_) == "uuid":
         fits = fits & (bounds.lengths == (type_.length if isinstance(type_, FixedType) else 16))
@@ -284,7 +285,7 @@ def _short(bounds: Bounds, texts: ShortBytesArray, type_: Type) -> Mask:
 
 def _compared(leaf: Any, term: BoundReference, lower: Nullable, upper: Nullable, convert: Callable[[Any], Any]) -> Mask:
     """Compare a leaf with bounds as arrays; ``convert`` makes a constant comparable with them."""
-    if has_nan(term.type):  # a NaN among the bounds spoils both
+    if has_nan(term.type):  # if one bound is NaN, neither is used
         spoiled = (lower.valid & np.isnan(lower.values)) | (upper.valid & np.isnan(upper.values))
         lower, upper = _without(lower, spoiled), _without(upper, spoiled)
     inverted = lower.valid & upper.valid & (lower.values > upper.values)
@@ -299,7 +300,7 @@ def _without(bounds: Nullable, wrong: Mask) -> Nullable:
 
 
 def _numbers(bounds: Bounds, type_: Type) -> Nullable | None:
-    """Read bounds as numbers; None if one is stored neither as the type nor as one that is widened without change."""
+    """Read bounds as numbers; None if a bound has a length that `_LENGTHS` does not list for the type."""
     stored = _LENGTHS[kind(type_)]
     dtype = np.float64 if has_nan(type_) else np.int64
     values = np.zeros(len(bounds.valid), dtype)
@@ -332,7 +333,7 @@ def _among(lower: Nullable, upper: Nullable, values: tuple[Any, ...]) -> Mask:
 
 
 def _not_among(lower: Nullable, upper: Nullable, values: tuple[Any, ...]) -> Mask:
-    """Decide whether a file may have a value that is none of some constants: not if both bounds are one of them."""
+    """Decide whether a file may have a value other than some constants; it cannot if both bounds equal one of them."""
     one = lower.valid & upper.valid & (lower.values == upper.values)
     equal = np.zeros(len(one), np.bool_)
     for value in values:

@@ -66,7 +66,7 @@ class ShortBytesArray:
 
 
 def short_bytes(value: bytes) -> ShortBytesArray:
-    """Convert one string of any length, to compare others with; of the bytes beyond `WIDTH`, only the number counts.
+    """Convert one string of any length, to compare others with; bytes beyond `WIDTH` count by their number only.
 
     Args:
         value: the bytes.

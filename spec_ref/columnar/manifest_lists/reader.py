@@ -109,7 +109,7 @@ def list_columns(data: Data, *, format_version: FormatVersion = NEWEST) -> list[
 
 
 class ListColumns:
-    """Manifests of a list, in columns. Every property is an array over the manifests, in their order."""
+    """Manifests of a list, in columns. Every property is an array with an item per manifest, in their order."""
 
     def __init__(self, form: _Form, column: DecodedColumn) -> None:
         """Read the columns of a batch.
@@ -175,7 +175,7 @@ class ListColumns:
 
     @functools.cached_property
     def _ordered_slots(self) -> list[tuple[Rows, Rows, DecodedColumn]]:
-        """The manifests of each slot of field summaries, and the place of each summary in its manifest."""
+        """The manifests of each slot of field summaries, and the index of each summary in its manifest."""
         holders = None if self._summary_lists is None else self._summary_lists[0]
         before = np.zeros(len(self), np.intp)
         made = []
@@ -203,10 +203,10 @@ class ListColumns:
         """Read the summaries of one partition field.
 
         Args:
-            place: the place of the field in its partition spec.
+            place: the index of the field in its partition spec.
 
         Returns:
-            The summaries; those of manifests without one at the place have no meaning.
+            The summaries; those of manifests without a summary at the index have no meaning.
 
         Raises:
             SpecError: MLS016 where a summary is null.
@@ -283,7 +283,7 @@ def _check_fields(reader: RowReader, column: RecordColumn) -> None:
 
 
 def _check_text(column: DecodedColumn) -> None:
-    """Refuse text that is not UTF-8, wherever it is."""
+    """Refuse text that is not UTF-8, at any depth."""
     match column:
         case BytesColumn(text=True) if not b"".join(column.to_bytes()).isascii():
             column.to_list()

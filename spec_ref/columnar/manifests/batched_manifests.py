@@ -38,8 +38,8 @@ class _Pending:
 def batched_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
     """Decode the entries of manifests to columns, in their order, a batch at a time.
 
-    No more is held than a batch, which may be of several manifests. The place in an error names the file and the number
-    of the entry in it.
+    At most one batch is held in memory; it may have entries of several manifests. An error states the file and the
+    number of the entry in it.
 
     Args:
         manifests: the manifests.
@@ -57,7 +57,7 @@ def batched_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
 def _batched(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
     pending: list[_Pending] = []
     held = 0
-    row_id: int | None = None  # of the manifest that the batch before ended in
+    row_id: int | None = None  # the next row id of the manifest in which the last batch ended
     for manifest in manifests:
         pending.append(_Pending(manifest, 0, []))
         for part in _parts(manifest):
@@ -74,7 +74,7 @@ def _batched(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
 
 
 def _parts(manifest: Manifest) -> Iterator[DecompressedBlock]:
-    """Read the blocks of a manifest, with its name in errors."""
+    """Read the blocks of a manifest; errors state the manifest."""
     with manifest.errors_in_file():
         yield from (DecompressedBlock(count, payload) for count, payload in manifest.payloads())
 

@@ -1,7 +1,7 @@
 """The columns of a manifest's entries as they are stored, for planning (Scan Planning; Manifest Entry Fields).
 
-Status and content are decoded at once into numpy arrays over all entries; statistics stay encoded until a column's are
-needed. Null is a mask beside the values. `spec_ref.columnar.manifests.entry_columns` adds inherited values.
+Status and content are decoded at once into numpy arrays with an item per entry. Statistics stay encoded until those of
+a column are needed. Nulls are a separate mask. `spec_ref.columnar.manifests.entry_columns` adds inherited values.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class EncodedEntryColumns(EncodedFields):
         self._check()
 
     def _check(self) -> None:
-        """Refuse what planning cannot handle: an unknown status, or content."""
+        """Refuse an unknown status or content, which planning cannot handle."""
         status = self._numbers(self._field("status"))
         self._refuse(~status.valid | (status.values < 0) | (status.values > 2), status, "MAN011", "/status")
         content = self._numbers(self._file_field("content"))

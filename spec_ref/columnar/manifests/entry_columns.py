@@ -1,8 +1,8 @@
 """A manifest's entries as columns, for planning (Scan Planning).
 
-What decides about a file first - its status, its numbers, its partition - is decoded at once into numpy arrays over all
-entries. Statistics stay encoded until a column's are needed, and no object is made for an entry that is not needed.
-Null is a mask beside the values.
+Planning looks at a file's status, sequence numbers and partition first. These are decoded at once into numpy arrays
+with an item per entry. Statistics stay encoded until those of a column are needed, and no object is made for an entry
+that is not needed. Nulls are a separate mask.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ManifestColumns(EncodedEntryColumns):
 
     @functools.cached_property
     def greatest_sequence_number(self) -> Longs:
-        """The greatest number that a live entry can have: that of its manifest in the list."""
+        """The greatest sequence number that a live entry can have: that of its manifest in the list."""
         return self._by_run(_sequence_number)
 
     def _sequence(self, attribute: str) -> Nullable:
@@ -137,7 +137,7 @@ class ManifestColumns(EncodedEntryColumns):
 
     @property
     def next_row_id(self) -> int | None:
-        """The first row id that entries of the last manifest after these inherit."""
+        """The first row id that the entries after these, in the last manifest, inherit."""
         run = self._runs[-1]
         here = slice(self._length - run.count, self._length)
         return None if run.row_id is None else run.row_id + sum(self._inheriting_rows[here].tolist())
@@ -210,7 +210,7 @@ class ManifestColumns(EncodedEntryColumns):
 
     @functools.cached_property
     def _inherits_what_files_lack(self) -> bool:
-        """Whether entries inherit a number for which their manifests have no field, such as those of v1."""
+        """Whether entries inherit a number for which their manifests, such as those of v1, have no field."""
         lacking = [name for name in _INHERITED if _ENTRY[name].id not in self._places]
         lacking += ["first_row_id"] * (_FILE["first_row_id"].id not in self._file_places)
         return any(getattr(self, name).valid.any() for name in lacking)

@@ -36,7 +36,7 @@ STATISTICS = frozenset(
 """The ids of the fields that planning may not need: they are decoded on demand."""
 
 ENTRIES_AT_ONCE = 1000
-"""How many objects are made together, so that a batch is never completely in objects."""
+"""How many entries are made into objects together, so that a whole batch is never held as objects."""
 
 
 class Layouts:
@@ -68,7 +68,7 @@ def _path_name(data_file: object) -> str | None:
 
 
 _LAYOUTS: WeakKeyDictionary[Any, Layouts] = WeakKeyDictionary()
-"""The layouts by what manifests of one Avro schema share."""
+"""The layouts by `ManifestSchema`, which the manifests of one Avro schema share."""
 
 
 def manifest_layouts(manifest: Manifest) -> Layouts:

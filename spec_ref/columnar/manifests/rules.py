@@ -1,9 +1,9 @@
 """Find the manifest entries that may break a rule, over columns (Manifest Entry Fields; Data File Fields).
 
 The definition of every rule is on one entry (`spec_ref.manifests.rules` and `spec_ref.manifests.entry_problems`). The
-kernel clears entries: it finds, over all entries of a batch at once, those that no rule can find fault with. The few
-others are made into objects and checked by the definition. Nobody would notice an entry that is cleared wrongly, so a
-property test checks that no entry that breaks a rule is cleared.
+kernel clears entries: for all entries of a batch at once, it finds those that cannot break a rule. Only the others are
+made into objects and checked by the definition. An entry that is cleared wrongly would go unnoticed, so a property test
+checks that no entry that breaks a rule is cleared.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _suspicious(columns: ManifestColumns, context: EntryContext, types: Mapping[
     wrong |= row_id & (added | ~data)
     has_ids = ~columns.nulls("equality_ids")
     equality = columns.content == FileContent.EQUALITY_DELETES
-    wrong |= has_ids | equality  # few, and an empty list is as bad as none
+    wrong |= has_ids | equality  # there are few of them, and an empty list breaks a rule too
     wrong |= columns.written("sort_order_id").valid & (columns.content == FileContent.POSITION_DELETES)
     wrong |= _offsets(columns)
     for attribute in _COUNTS:
@@ -151,9 +151,9 @@ def _numbers(columns: ManifestColumns, context: EntryContext, added: Mask, delet
 
 def _texts(columns: ManifestColumns) -> Mask:
     wrong = np.zeros(len(columns), np.bool_)
-    _ = columns.paths  # is refused where it is not text
+    _ = columns.paths  # raises an error if a path is not text
     formats = columns.formats
-    if not _PLAIN.issuperset(formats):  # Puffin, or a name that may be none
+    if not _PLAIN.issuperset(formats):  # Puffin, or a name that may not be a format
         wrong |= np.fromiter((format_ not in _PLAIN for format_ in formats), bool, len(columns))
     columns.texts("referenced_data_file")
     return wrong
@@ -163,7 +163,7 @@ _PLAIN = _FORMATS - {"puffin", "PUFFIN"}
 
 
 def _offsets(columns: ManifestColumns) -> Mask:
-    """Find lists of offsets that are empty or do not ascend; the elements of each list are in its order."""
+    """Find lists of offsets that are empty or do not ascend."""
     wrong = ~columns.nulls("split_offsets")
     files, offsets = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]
     for rows, values in columns.items("split_offsets"):
@@ -197,7 +197,7 @@ _ALL_OF_THEM = slice(None)
 
 
 def _in_both(left: npt.NDArray[np.intp], right: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Any, Any]:
-    """Find the files that are in both arrays, and their indexes in each; mostly the arrays are the same."""
+    """Find the files that are in both arrays, and their indexes in each; in most cases the arrays are equal."""
     if len(left) == len(right) and (left == right).all():
         return left, _ALL_OF_THEM, _ALL_OF_THEM
     return np.intersect1d(left, right, assume_unique=True, return_indices=True)
@@ -257,7 +257,7 @@ def _crossed(
     upper_files: npt.NDArray[np.intp],
     upper: DecodedColumn,
 ) -> npt.NDArray[np.intp]:
-    """Find files whose lower bound may be above the upper one; those that cannot be decoded are suspicious already."""
+    """Find files whose lower bound may be above the upper one; bounds that cannot be decoded were found before."""
     assert isinstance(upper, BytesColumn)
     files, at_lower, at_upper = _in_both(lower_files, upper_files)
     if at_lower is not _ALL_OF_THEM:
@@ -286,7 +286,7 @@ def _window(values: BytesColumn, form: str, where: Mask) -> npt.NDArray[Any]:
 
 
 def _word(values: BytesColumn, shift: int = 0) -> npt.NDArray[np.uint64]:
-    """Eight bytes at an offset as a number that sorts as they do, with zeros after shorter values."""
+    """Read eight bytes at an offset as a number with the order of the bytes; shorter values are padded with zeros."""
     starts = values.offsets + shift
     inside = starts + _WORD <= len(values.data)
     words = np.zeros(values.length, np.uint64)
@@ -300,7 +300,7 @@ def _word(values: BytesColumn, shift: int = 0) -> npt.NDArray[np.uint64]:
 
 
 def _above(lower: BytesColumn, upper: BytesColumn) -> Mask:
-    """Find where a lower value is above the upper one, as bytes compare: word by word, and whole beyond a length."""
+    """Find where a lower value is above the upper one, in the order of bytes; only long values are compared singly."""
     above = np.zeros(lower.length, np.bool_)
     tied = np.ones(lower.length, np.bool_)
     longest = int(np.maximum(lower.lengths, upper.lengths).max(initial=0))
@@ -310,7 +310,7 @@ def _above(lower: BytesColumn, upper: BytesColumn) -> Mask:
         tied &= low == high
         if not tied.any():
             return above
-    # Pairs that are still tied are equal up to the end of the shorter one, or longer than is compared by words.
+    # Pairs that are still tied are equal up to the end of the shorter one, or up to `_LONG_TEXT` bytes.
     above |= tied & (lower.lengths > upper.lengths)
     rows = np.nonzero(tied & (lower.lengths > _LONG_TEXT) & (upper.lengths > _LONG_TEXT))[0]
     if len(rows):

@@ -22,7 +22,7 @@ from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema
 
 MAX_RADIX = 1 << 16
-"""Smaller codes are sorted in linear time."""
+"""Codes below this number are sorted in linear time."""
 
 Codes = npt.NDArray[np.int64]
 
@@ -92,7 +92,7 @@ def partition_columns(spec: PartitionSpec, schema: Schema, batch: pa.RecordBatch
 
 
 def _codes(arrays: list[Any], rows: int) -> tuple[Codes, int]:
-    """Compute a number for each row that is the same where the values of all columns are, and the number of codes."""
+    """Compute a code for each row, equal for rows with equal values in all columns, and the number of codes."""
     codes, count = np.zeros(rows, np.int64), 1
     for array in arrays:
         encoded = with_comparable_floats(array).dictionary_encode(null_encoding="encode")

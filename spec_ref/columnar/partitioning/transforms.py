@@ -60,7 +60,7 @@ _DAYS_PER_4_YEARS = 4 * _DAYS_PER_YEAR + 1
 _DAYS_PER_CENTURY = 25 * _DAYS_PER_4_YEARS - 1
 _MONTHS_TO_MARCH = 2
 _DAYS_PER_5_MONTHS = 153
-"""From March on the months have 31, 30, 31, 30 and 31 days, and again."""
+"""From March on, the months have 31, 30, 31, 30 and 31 days, and then these lengths again."""
 
 
 def transform_array(transform: Transform, type_: Type, column: ArrowColumn) -> ArrowColumn:
@@ -140,7 +140,7 @@ def _truncate_text(array: Any, width: int) -> Any:
     offsets, data = byte_strings(array)
     if not is_ascii(data[int(offsets[0]) : int(offsets[-1])]):
         return pc.utf8_slice_codeunits(array, 0, width)
-    # Cutting bytes takes a third of the time that looking for characters takes.
+    # Slicing bytes takes a third of the time of slicing characters.
     as_bytes = pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary()
     return pc.binary_slice(array.view(as_bytes), 0, width).view(array.type)
 
@@ -153,7 +153,7 @@ def _truncate_integers(transform: Truncate, type_: Type, array: Any) -> Any:
         chunk = values[part]
         np.floor_divide(chunk, width, out=multiples[part])
         multiples[part] *= width
-        wrapped = multiples[part] > chunk  # the multiple wrapped around, as it lies below the least integer
+        wrapped = multiples[part] > chunk  # the multiple is below the least integer and wrapped around
         if wrapped.any():
             index = first_valid(array, wrapped, part.start)
             if index is not None:
@@ -186,12 +186,12 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
     quotients = np.empty(min(len(values), CHUNK_SIZE), np.int64)
     for part in chunk_slices(len(values)):
         chunk = values[part].astype(np.int64, copy=False)
-        every_bit = int(np.bitwise_or.reduce(chunk))  # negative where a value is; else no value is larger
+        every_bit = int(np.bitwise_or.reduce(chunk))  # negative if some value is; otherwise no value is larger
         wide = _floored(chunk, unit, quotients[: len(chunk)], negative=every_bit < 0)
         if of_days is not None:
             wide = of_days(wide)
         counts[part] = wide
-        # Hours of microseconds need 33 bits at the far ends of time; only then is each looked at.
+        # Hours of the earliest and latest microseconds need 33 bits; the values are checked only if that is possible.
         if 0 <= every_bit // unit <= _MAX_INT or (wide.min() >= _MIN_INT and wide.max() <= _MAX_INT):
             continue
         index = first_valid(array, counts[part] != wide, part.start)
@@ -201,12 +201,12 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
 
 
 def _floored(values: Longs, unit: int, quotients: Longs, *, negative: bool) -> Longs:
-    """Divide, into the given memory."""
+    """Divide and round down, into the memory ``quotients``."""
     if unit == 1:
         return values
     if negative:
         return np.floor_divide(values, unit, out=quotients)
-    # Dividing without a sign is faster.
+    # Unsigned division is faster.
     np.floor_divide(values.view(np.uint64), np.uint64(unit), out=quotients.view(np.uint64))
     return quotients
 
@@ -216,7 +216,7 @@ def _months(days: Longs) -> Longs:
     days = days - _MARCH_0000
     cycles = days // CYCLE_DAYS
     day = (days - cycles * CYCLE_DAYS).astype(np.uint32)  # of the 400 years
-    # Without the leap days before it every day belongs to a year of 365 days.
+    # After subtracting the leap days before a day, every year has 365 days.
     leap_days = day // (_DAYS_PER_4_YEARS - 1) - day // _DAYS_PER_CENTURY + day // (CYCLE_DAYS - 1)
     year = (day - leap_days) // _DAYS_PER_YEAR
     day -= year * _DAYS_PER_YEAR + year // 4 - year // 100  # of the year

@@ -1,4 +1,4 @@
-"""The deletes of a snapshot, indexed by what they may apply to: the fast form of `applicable_deletes`.
+"""The deletes of a snapshot, indexed by the data files that they may apply to: the kernel for `applicable_deletes`.
 
 `spec_ref.scan_planning.delete_scope.applicable_deletes` compares every delete with every data file; the index compares
 only those of one data file, partition or spec, and of these only the ones that are new enough.
@@ -49,7 +49,7 @@ class _Queue:
 
 
 class DeleteFileIndex:
-    """The deletes of a snapshot, indexed by what they may apply to; see `applicable_deletes`."""
+    """The deletes of a snapshot, indexed by data file, partition or spec; see `applicable_deletes`."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class DeleteFileIndex:
     def deletes_for(self, data_file: DataFile, number: int, spec: PartitionSpec) -> tuple[ScanDelete, ...]:
         """Select the deletes that have to be applied to a data file.
 
-        Deletes that the bounds of both files show to have nothing for the data file are left out (SCN005).
+        Deletes are left out if the bounds of both files show that they delete no row of the data file (SCN005).
 
         Args:
             data_file: the data file; with its counts and bounds, if there are equality deletes.
@@ -139,7 +139,7 @@ class DeleteFileIndex:
         vectors = [one for one in self._vectors.get(path, ()) if self._applies(one.delete, data_file, number, spec)]
         delete_scope.check_vectors([one.delete for one in vectors])
         if vectors:
-            yield vectors[0]  # it has all deletes of the position delete files (DEL011)
+            yield vectors[0]  # it includes the deletes of all position delete files (DEL011)
             return
         if path in self._of_file:
             for one in self._of_file[path].at_least(number):

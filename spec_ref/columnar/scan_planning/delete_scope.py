@@ -31,7 +31,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 @attrs.frozen(eq=False)
 class Scopes:
-    """What the rule compares of some deletes, or of some data files."""
+    """The attributes that the rule compares, of some deletes or of some data files."""
 
     sequence_number: Nullable
     """The data sequence numbers; null if they are not known."""
@@ -60,7 +60,7 @@ def position_mismatches(deletes: Scopes, data_files: Scopes) -> Mapping[Mismatch
 
 
 def partition_numbers(columns: ManifestColumns) -> Longs:
-    """Compute a number for the partition of each entry: the same for equal `partition_key`, and for hardly any others.
+    """Compute a hash of the partition of each entry: equal partitions (`partition_key`) have the same one.
 
     Args:
         columns: the entries of manifests of one partition spec.

@@ -1,7 +1,7 @@
 """Select manifests of a list in columns: the kernel for `spec_ref.scan_planning.manifest_selection.ManifestSelection`.
 
-What is known about a partition field by its summary is what counts and bounds would say about a column, so that
-`spec_ref.columnar.expressions.metrics_evaluation` compares the summaries of all manifests of a spec at once.
+The summary of a partition field is converted to the counts and bounds of a column, so that
+`spec_ref.columnar.expressions.metrics_evaluation` evaluates the summaries of all manifests of a spec at once.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ def select_manifests(
 
 
 _VALUES = 3
-"""The number of values that stands for any: one null, one NaN and another value."""
+"""The value count that represents any summary: one null, one NaN and one other value."""
 
 
 class SummaryStatistics:
-    """Field summaries in the form of counts and bounds, from which the same follows (see `FileStatistics`)."""
+    """Field summaries as equivalent counts and bounds (see `FileStatistics`)."""
 
     def __init__(self, listed: ListColumns, spec: PartitionSpec, types: Mapping[int, Type]) -> None:
         """Read the summaries that a predicate refers to.

@@ -94,7 +94,7 @@ class PartitionFilter:
         ids = [
             field_id for field_id, type_ in self._types.items() if can_read_as(columns.partition_type(field_id), type_)
         ]
-        if len(ids) < len(self._types) or not ids:  # values that cannot be listed, or none at all
+        if len(ids) < len(self._types) or not ids:  # some values cannot be read as the needed type, or none are needed
             return [PartitionSelection(self._predicate, rows)] if len(rows) and self._predicate != FALSE else []
         codes, tuples = _distinct(columns, ids, rows)
         places: dict[BoundPredicate, int] = {}

@@ -157,19 +157,19 @@ class _Scan:
             yield from self._plan_tasks(columns, index, seen)
 
     def _manifests(self, snapshot: Snapshot) -> tuple[list[ManifestFile], list[ManifestFile]]:
-        """Select the manifests of data and those of deletes: in columns, where the definition does not refuse them."""
+        """Select the manifests of data and of deletes; in columns, unless the definition has to read the list."""
         location, version = snapshot.manifest_list, self.metadata.format_version
         read_file = self.read_file
         if location is not None:
             content = read_content(self.read_file, location, "SNP005")
             columns = list_columns(content, format_version=version)
             if columns is not None:
-                with contextlib.suppress(SpecError):  # the definition raises it with its place
+                with contextlib.suppress(SpecError):  # the definition raises the error with its place
                     return (
                         self.rows.manifests_of_columns(columns, ManifestContent.DATA),
                         self.deletes.manifests_of_columns(columns, ManifestContent.DELETES),
                     )
-            read_file = {location: content}.__getitem__  # it is not read again
+            read_file = {location: content}.__getitem__  # the list is not read again
         listed = list_manifests(snapshot, self.specs, read_file, format_version=version)
         return (
             self.rows.manifests(listed, ManifestContent.DATA, location),

@@ -1,1 +1,1 @@
-"""Columns of files as columns of a schema, and rows to be written as a schema has them (Schemas and Data Types)."""
+"""Convert the columns of files, and rows to be written, to the columns of a schema (Schemas and Data Types)."""

@@ -94,7 +94,7 @@ def _storage_value(type_: Type, value: Any) -> Any:
 
 
 def _storage_type(type_: Type) -> ArrowType:
-    """Remove the extension of uuid from a type, at any depth, which Arrow does not make from Python values."""
+    """Replace the uuid extension in a type, at any depth, because Arrow cannot convert Python values to it."""
     match type_:
         case StructType(fields):
             return pa.struct([pa.field(field.name, _storage_type(field.type)) for field in fields])
@@ -112,14 +112,14 @@ def _wrapped(type_: Type, array: Array) -> Array:
 
 
 def canonical_array(type_: Type, array: Array) -> Array:
-    """Convert a column of a file, as a format gives it, to its Arrow type; nulls are taken anywhere.
+    """Convert a column of a file, as the reader of a format returns it, to its Arrow type; nulls are allowed.
 
     Args:
         type_: the type of the column in the file.
-        array: the column, in any Arrow type that a format gives for it.
+        array: the column, in any Arrow type that the reader of a format returns for it.
 
     Returns:
-        The values in the type that `arrow_type` gives.
+        The values in the type that `arrow_type` returns.
 
     Raises:
         SpecError: the column has a value that is not of the type.
@@ -241,7 +241,7 @@ def _with_dictionaries(read: Read) -> Read:
             return read(array)
         try:
             return read(array.dictionary).take(array.indices)
-        except SpecError:  # maybe of a value that none of these rows has
+        except SpecError:  # the dictionary may have a value that no row has
             return read(array.dictionary_decode())
 
     return whole
@@ -306,7 +306,7 @@ def _with_arrow_errors(type_: Type, read: Read) -> Read:
     target = arrow_type(type_)
 
     def read_or_explain(array: Array) -> Array:
-        if pa.types.is_null(array.type):  # what a format gives for a column that holds nothing but null
+        if pa.types.is_null(array.type):  # a column that holds only nulls
             return pa.nulls(len(array), target)
         try:
             return read(array)
@@ -351,8 +351,8 @@ def _struct_reader(
 def list_ranges(array: Array) -> tuple[Any, int, int]:
     """Find the offsets of a list or map array, counted from 0, and the range of its values.
 
-    An array without rows may have a buffer without offsets: Arrow's Java library makes such, and reading the one
-    offset that the format asks for would read beyond the buffer.
+    An array without rows may have an empty buffer of offsets: Arrow's Java library makes such arrays, and reading the
+    one offset that Arrow's format requires would read beyond the buffer.
 
     Args:
         array: a list or map array.
@@ -366,7 +366,7 @@ def list_ranges(array: Array) -> tuple[Any, int, int]:
 
 
 def _without_values_of_nulls(array: Array) -> Array:
-    """Drop what a list or map array has in its buffers for nulls: these are not values of the column."""
+    """Drop the items that a list or map array stores for nulls, which are not values of the column."""
     if array.null_count and np.diff(np.asarray(array.offsets))[np.asarray(array.is_null())].any():
         return array.take(pa.array(np.arange(len(array))))
     return array
@@ -446,7 +446,7 @@ def _primitive_reader(type_: Type, written: Type, target: ArrowType) -> Read:
     name = kind(type_)
 
     def read(array: Array) -> Array:
-        if written == UNKNOWN:  # a column that holds nothing, whatever its Parquet type (PQT006)
+        if written == UNKNOWN:  # every value is null, whatever the Parquet type (PQT006)
             return pa.nulls(len(array), target)
         array = storage_array(array)
         if written == DATE and type_ != DATE:

@@ -114,9 +114,9 @@ def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
         The conversion of its batches.
 
     Raises:
-        SpecError: TYP002, for a column that the schema does not have or that is there twice; DEF007, for a required
-            column without a write default that is not there; the code of the type for an Arrow type that cannot hold
-            its values.
+        SpecError: TYP002 for a column that the schema does not have, or that the input has twice; DEF007 for a required
+            column that is missing and has no write default; the code of the type for an Arrow type that cannot hold its
+            values.
     """
     check_column_names([field.name for field in fields], given.names)
     made: list[tuple[int | None, Callable[[Any], Array]]] = []
@@ -209,7 +209,7 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
 
     def convert(array: Array) -> Array:
         array = storage_array(array)
-        # The child values of a null are not values of the column, and may be anything.
+        # The child values of a null are not values of the column, and are arbitrary.
         parts = (
             array.flatten() if array.null_count else [array.field(number) for number in range(array.type.num_fields)]
         )
@@ -255,7 +255,7 @@ def _map(type_: MapType, source: Any) -> Convert:
 
 
 def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
-    """Refuse a key that is repeated in one map."""
+    """Refuse a map that repeats a key."""
     if not is_primitive(type_.key):
         values = to_python_values(type_.key, keys)
         for start, end in pairwise(offsets.tolist()):
@@ -340,7 +340,7 @@ _WIDER: dict[str, Callable[[ArrowType], bool]] = {
     "string": _is_text,
     "uuid": lambda source: isinstance(source, pa.UuidType) or _is_bytes(source),
 }
-"""The Arrow types from which values of a type may be converted, by type; for other types only its own."""
+"""The Arrow types, by Iceberg type, from which values may be converted; for other types, only the type's own."""
 
 _CHECKED = frozenset({"string", "decimal", "time", "geometry", "geography"})
 """The types that have fewer values than their Arrow types."""

@@ -19,7 +19,7 @@ _MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 
 
 def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any:
-    """Find the order of the rows of a batch by a sort order; equal rows keep their order (SRT003 to SRT005).
+    """Compute the indexes that sort the rows of a batch; equal rows keep their order (SRT003 to SRT005).
 
     Args:
         order: an order for which `spec_ref.sorting.comparator.sortable` is true.
@@ -37,7 +37,7 @@ def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any
             continue
         array = _key(storage_array(transform_array(field.transform, column.type, column_array(batch, column))))
         if array.null_count:
-            # The direction does not reverse the place of nulls, and Arrow has one place of nulls for all keys.
+            # Each sort field places nulls first or last, whatever its direction; Arrow has one placement for all keys.
             keys.append(array.is_null().cast(pa.int8()))
             directions.append("descending" if field.null_order is NullOrder.NULLS_FIRST else "ascending")
         keys.append(array)

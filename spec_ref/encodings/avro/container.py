@@ -282,7 +282,7 @@ def _null(packed: Data, limit: int) -> bytes:
 
 def _inflate(packed: Data, limit: int) -> bytes:
     if len(packed) * DEFLATE_RATIO <= limit:
-        # Too short to reach the limit: the plain function, given the expected size, takes half the time.
+        # The data is too short to exceed the limit, and zlib.decompress takes half the time of a decompression object.
         return zlib.decompress(packed, -15, max(INFLATE_BUFFER, 16 * len(packed)))
     stream = zlib.decompressobj(-15)
     data = stream.decompress(packed, limit + 1)

@@ -2,8 +2,8 @@
 
 A schema is parsed into a tree of closed kinds that keeps what Iceberg stores in it: ``field-id``, ``element-id``,
 ``key-id``, ``value-id``, ``logicalType`` and ``adjust-to-utc``. A reference to a named type is the same node as its
-definition, but not from inside itself: no Iceberg type is recursive. The size of the tree, with every reference
-followed, is bounded, so that a short schema cannot represent an endless one.
+definition; a type that refers to itself is refused, because no Iceberg type is recursive. The size of the tree, with
+every reference followed, is bounded, so that a short schema cannot describe a huge one.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class _Parser:
             return None
         precision, scale = json.get("precision"), json.get("scale", 0)
         if name == "decimal" and not (_is_int(precision) and _is_int(scale)):
-            return None  # Avro has readers ignore a logical type that is not valid
+            return None  # Avro requires readers to ignore an invalid logical type
         adjust = json.get(ADJUST_TO_UTC, False)
         return LogicalType(
             name, precision if _is_int(precision) else None, scale if _is_int(scale) else 0, adjust is True

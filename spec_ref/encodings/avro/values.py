@@ -61,7 +61,7 @@ def read_long(data: bytes, position: int) -> tuple[int, int]:
         Malformed: if it has more than 64 bits.
     """
     byte = data[position]
-    if byte < 0x80:  # most are; without another call
+    if byte < 0x80:  # most integers take one byte, which needs no further call
         return (byte >> 1) ^ -(byte & 1), position + 1
     try:
         number, position = read_varint(data, position)

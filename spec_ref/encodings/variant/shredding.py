@@ -12,7 +12,7 @@ Decided here, because Parquet's text leaves a choice to readers (contradiction E
 - A value beside a typed value that is not an object is refused, and so are a value that is not an object beside
   shredded fields, and one with a field that is shredded: a reader that trusts one of the two may return either.
 - An object may be in ``value`` alone, and the groups of shredded fields may be optional, though no writer should do so.
-- If both are missing and a value is needed, in a row and in an array, it is the variant null.
+- If both are missing where a value is needed, as in a row or in an array, the value is the variant null.
 - A decimal is the smallest of the three decimal types that holds the precision of its column.
 """
 

@@ -1,18 +1,18 @@
 """Batches of Avro blocks decoded into columns (Appendix A, Avro).
 
-The objects of a block are stored one after another, and where the next one begins is known only when the one before has
-been decoded. There are two ways to decode many objects in parallel nevertheless, each object by a cursor:
+The objects of a block are stored one after another, and the start of an object is known only when the previous one has
+been decoded. Nevertheless, there are two ways to decode many objects in parallel, each object by a cursor:
 
-- Every block has a cursor, and the cursors pass over object after object in lockstep. Where the objects begin is then
-  known, and every object gets a cursor.
-- Every object has a cursor from the start. The caller names a string that starts alike in all objects, the *anchor*,
-  such as the path of a data file. Wherever the buffer contains this start, there may be an object: the cursors decode
-  from the end of the string to the end of the object, and from there, which is where the next object begins, to the
-  next string.
+- Every block has a cursor, and the cursors pass over object after object in lockstep. Then the starts of all objects
+  are known, and every object gets a cursor.
+- Every object has a cursor from the beginning. The caller names a string whose first characters are the same in all
+  objects, the *anchor*, such as the path of a data file. Each occurrence of these characters in the buffer may be in an
+  object: the cursors decode from the end of the string to the end of the object, where the next object begins, and from
+  there to the next string.
 
-Neither relies on these assumptions: an object counts only if the one before it in its block has ended there, the first
-one if the block begins there, and the last one ends where the block does. If that does not hold, and if little is to be
-decoded, the batch is decoded one object at a time, which also reports what is wrong.
+The result is checked: the first object has to begin where its block does, each other object where the previous one
+ends, and the last one has to end with the block. If this does not hold, or if there are few objects, the batch is
+decoded one object at a time, which also reports what is wrong.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ FEW_OBJECTS = 24
 """At most this many objects are decoded one at a time, because a step costs as much for one cursor as for a hundred."""
 
 LOCKSTEP_OBJECTS = 4
-"""If no block has more objects than this, the blocks have the cursors."""
+"""If no block has more objects than this, every block has a cursor."""
 
 LOCKSTEP_WIDTH = 256
 """The least number of blocks for which lockstep is faster than one object at a time."""
 
 SAMPLES = 32
 MIN_ANCHOR_LENGTH = 5
-"""The least length of the start of a string that is searched for: that of ``/a/b/`` or ``s3://``."""
+"""The least number of bytes of an anchor that are searched for: those of ``/a/b/`` or ``s3://``."""
 
 MAX_LOOKALIKES = 8
 """At most this many strings for each object may begin as anchors do; otherwise anchors are not used."""
@@ -73,7 +73,8 @@ class Layout:
 
         Args:
             type_: the type of the objects.
-            anchor: the field names on the path to the string that starts alike in all objects; empty if there is none.
+            anchor: the field names on the path to the anchor, a string with the same first characters in all objects;
+                empty if there is none.
             lazy: the ids of the fields that are decoded on demand only.
         """
         self.type = type_
@@ -134,7 +135,7 @@ class Layout:
         return made
 
     def _lockstep(self, parts: Sequence[DecompressedBlock]) -> DecodedColumn | None:
-        """Decode with a cursor for each block, which passes over an object a turn; then with one for each object."""
+        """Find the objects with a cursor for each block, in lockstep; then decode with a cursor for each object."""
         buffer, starts, ends, counts = self._open_buffer(parts)
         order = np.argsort(-counts, kind="stable")
         firsts = (np.cumsum(counts) - counts)[order]
@@ -149,7 +150,7 @@ class Layout:
         return column if _chained(begins, behind, starts, ends, counts) else None
 
     def _anchored(self, parts: Sequence[DecompressedBlock], total: int) -> DecodedColumn | None:
-        """Decode with a cursor for each object, found by the start of its anchor."""
+        """Decode with a cursor for each object, found by the first characters of its anchor."""
         assert self.way is not None
         buffer, starts, ends, counts = self._open_buffer(parts)
         for start in self.way.anchors(parts):
@@ -178,7 +179,7 @@ class Layout:
     def _follow(
         self, buffer: VectorizedBuffer, starts: Ints, counts: Ints, strings: Ints, sizes: Ints, behind: Ints
     ) -> Ints | None:
-        """Select the assumed strings that are reached from the starts of the blocks, object by object."""
+        """Select the strings that are anchors: those that are reached from the start of a block, object by object."""
         assert self.way is not None
         _, found, found_sizes = self.way.head(buffer, np.concatenate((starts, behind)))
         place = np.minimum(np.searchsorted(strings, found), len(strings) - 1)
@@ -236,25 +237,25 @@ def _chained(begins: Ints, behind: Ints, starts: Ints, ends: Ints, counts: Ints)
 
 
 def _occurrences(buffer: VectorizedBuffer, start: bytes) -> tuple[Ints, Ints]:
-    """Find where strings with this start may be, and the lengths that seem to precede them."""
+    """Find where strings that begin with ``start`` may be, and the lengths that the bytes before them encode."""
     gaps = buffer.data.split(start)
     lengths = np.fromiter(map(len, gaps), np.intp, len(gaps))[:-1]
     strings = np.cumsum(lengths + len(start)) - len(start)
     last = buffer.bytes[np.maximum(strings - 1, 0)].astype(np.intp)
     first = buffer.bytes[np.maximum(strings - 2, 0)].astype(np.intp)
-    # A length of two bytes has the high bit in the first of them. If that bit belongs to something else, decoding the
-    # head shows it.
+    # The first of two bytes of a length has its high bit set. If that byte belongs to another value, decoding the
+    # object up to its anchor fails.
     sizes = np.where(first > 0x7F, (first & 0x7F) | (last << 7), last) >> 1
     fits = (sizes >= len(start)) & (strings + sizes <= buffer.end) & (strings > 0)
     return strings[fits], sizes[fits]
 
 
-# The way to the anchor
+# The path to the anchor
 
 
 @attrs.frozen
 class _Level:
-    """A record on the path to the anchor, and its fields before and after the one that leads on."""
+    """A record on the path to the anchor, and its fields before and after the field on the path."""
 
     branch: int | None
     """The branch of the union that contains the record, if there is one."""
@@ -303,7 +304,7 @@ class _Way:
         return column
 
     def anchors(self, parts: Sequence[DecompressedBlock]) -> Iterator[bytes]:
-        """Yield the starts that the strings of some objects share, up to a slash, the longest first."""
+        """Yield the prefixes, up to a slash, that the strings of some objects have in common, the longest first."""
         samples = self._samples(parts)
         if not samples:
             return
@@ -384,7 +385,7 @@ def _way(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _Wa
 
 
 def _present(type_: AvroType) -> tuple[AvroType | None, int | None]:
-    """Find the type beside null and its branch; the type itself if it is not a union."""
+    """Find the type other than null and its branch; the type itself if it is not a union."""
     if not isinstance(type_, Union):
         return type_, None
     inner = type_.optional

@@ -149,8 +149,8 @@ class UnionColumn:
 class ListColumn:
     """Lists, or the entries of maps.
 
-    A slot is some rows (None for all rows once) and an item for each. The items of a row are those of its positions in
-    the slots, one slot after another.
+    A slot is a sequence of row numbers (None for every row once) and an item for each of them. The items of a row are
+    those at its row number in the slots, one slot after another.
     """
 
     __slots__ = ("length", "slots")
@@ -208,7 +208,7 @@ class LazyColumn:
         Args:
             decode: decodes some rows, or all.
             length: the number of rows.
-            find: for maps of integers, see `find`.
+            find: finds the values of a key, for maps with integer keys; see the method `find`.
             rows: the rows of ``decode`` that this column has.
         """
         self._decode = decode
@@ -266,7 +266,7 @@ DecodedColumn: TypeAlias = (
 
 
 def _pick(chosen: Rows | None, column: DecodedColumn, rows: Rows, length: int) -> tuple[Rows | None, DecodedColumn]:
-    """Select ``rows`` of a column that has values for the chosen rows, and renumber them."""
+    """Select ``rows`` of a column that has values for the rows ``chosen``, and renumber them."""
     if chosen is None:
         return None, column.take(rows)
     numbers = np.full(length, -1, np.intp)
@@ -382,7 +382,7 @@ def _build_union(union: Union, values: Sequence[Any]) -> DecodedColumn:
 
 
 def _build_list(items: AvroType, values: Sequence[Sequence[Any]]) -> ListColumn:
-    """Put all items in one slot, in which a row is as often as it has items."""
+    """Put all items in one slot, in which each row number is repeated for every item of the row."""
     found = [item for value in values for item in value]
     if not found:
         return ListColumn([], len(values))

@@ -3,8 +3,9 @@
 A cursor is a position in one buffer. Every step - a length, an integer, the branch of a union - is taken by all cursors
 in one numpy call, so that the cost per step is that of the interpreter and the cost per value that of memory. The nodes
 of `compile_type` mirror those of `spec_ref.encodings.avro.values.decoder`, which is the definition. A cursor that reads
-malformed data becomes *invalid*: it ends after the end of the buffer, where no valid cursor can end. The caller
-compares the ends with the expected ones, and then decodes the data one value at a time to report what is wrong.
+malformed data becomes *invalid*: it is set to a position after the end of the buffer, where no valid cursor can end.
+The caller compares the ends with the expected ones, and then decodes the data one value at a time to report what is
+wrong.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ MIN_VECTORIZED = 64
 
 
 def _too_few(active: int, count: int, steps: int) -> bool:
-    """Decide whether too few positions are still in a long list; they become invalid and are decoded one by one."""
+    """Decide whether so few positions are still in a long list that they become invalid, to be decoded one by one."""
     return steps >= LONG_LIST and active * MIN_VECTORIZED < max(count, steps)
 
 
@@ -296,7 +297,7 @@ class _LazyNode(Node):
             column, behind = self.node.run(buffer, start)
             if (behind == end).all():
                 return column
-            # Lists that are long at few positions are passed over and not decoded.
+            # A few long lists can be passed over by the cursors, but not decoded; they are decoded one by one.
             one = decoder(self.type)
             try:
                 return build_column(self.type, [one(buffer.data, position)[0] for position in start.tolist()])

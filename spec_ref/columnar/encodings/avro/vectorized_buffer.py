@@ -85,7 +85,7 @@ class VectorizedBuffer:
     def _long_word(self, pos: Positions) -> tuple[Longs, Positions]:
         word = self.eights[pos]
         stops = ~word & STOPS64
-        below = (stops & (~stops + ONE64)) - ONE64  # all bits if there is no stop
+        below = (stops & (~stops + ONE64)) - ONE64  # every bit is set if there is no last byte
         bits = np.bitwise_count(below).astype(np.intp)
         word = word & below & _U64(0x7F7F7F7F7F7F7F7F)
         word = (word & _U64(0x007F007F007F007F)) | ((word >> ONE64) & _U64(0x3F803F803F803F80))

@@ -79,7 +79,7 @@ def _parts(array: Array) -> dict[str, Array]:
 
 
 def _needed(node: VariantValue | None) -> VariantValue:
-    """Make the replacement for a value that may not be missing."""
+    """Return the value, or the variant null if it is missing where a value is needed."""
     return NULL if node is None else node
 
 
