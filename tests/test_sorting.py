@@ -14,7 +14,7 @@ from spec_ref.json.reading import reader
 from spec_ref.json.writing import writer
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.schema import Schema
-from spec_ref.sorting.comparator import compare_rows, float_sort_key, sortable
+from spec_ref.sorting.comparator import compare_rows, float_sort_key, is_sortable
 from spec_ref.sorting.order import ORDER, NullOrder, SortDirection, SortField, SortOrder
 
 # Appendix C, Sort Orders: the example.
@@ -107,8 +107,8 @@ def test_fields_decide_one_after_the_other_and_uuids_are_unsigned() -> None:
 
 
 def test_what_cannot_be_sorted_by() -> None:
-    assert sortable(order_by(SortDirection.ASC, NullOrder.NULLS_FIRST), SCHEMA)
-    assert not sortable(SortOrder(1), SCHEMA)
-    assert not sortable(order_by(SortDirection.ASC, NullOrder.NULLS_FIRST, "year"), SCHEMA)
-    assert not sortable(order_by(SortDirection.ASC, NullOrder.NULLS_FIRST, "later[3]"), SCHEMA)
-    assert not sortable(order_by(SortDirection.ASC, NullOrder.NULLS_FIRST, source=9), SCHEMA)
+    assert is_sortable(order_by(SortDirection.ASC, NullOrder.NULLS_FIRST), SCHEMA)
+    assert not is_sortable(SortOrder(1), SCHEMA)
+    assert not is_sortable(order_by(SortDirection.ASC, NullOrder.NULLS_FIRST, "year"), SCHEMA)
+    assert not is_sortable(order_by(SortDirection.ASC, NullOrder.NULLS_FIRST, "later[3]"), SCHEMA)
+    assert not is_sortable(order_by(SortDirection.ASC, NullOrder.NULLS_FIRST, source=9), SCHEMA)

@@ -39,7 +39,7 @@ from spec_ref.partitioning.transforms import (
     Year,
 )
 from spec_ref.schemas.default_values import NULL_ONLY
-from spec_ref.schemas.evolution import with_new_ids
+from spec_ref.schemas.evolution import assign_fresh_ids
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
@@ -87,7 +87,7 @@ def schemas(draw: st.DrawFn, version: FormatVersion = V3, schema_id: int = 0) ->
     for place in range(draw(st.integers(0, 4))):
         type_ = draw(_column_types(version))
         field_id = last + 1
-        type_, last = with_new_ids(type_, field_id)
+        type_, last = assign_fresh_ids(type_, field_id)
         default = draw(_defaults(type_)) if DEFAULT_VALUES.is_supported(version) else None
         fields.append(NestedField(field_id, f"c{place}", False, type_, draw(st.none() | TEXT), default, default))  # noqa: FBT003
     return Schema(tuple(fields), schema_id, draw(st.sampled_from([(), (1,)])))

@@ -35,7 +35,7 @@ from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.writer import manifest_file, write_manifest
+from spec_ref.manifests.writer import build_manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
 from spec_ref.row_lineage.assignment import assign_first_row_ids
 from spec_ref.schemas.schema import Schema
@@ -247,7 +247,7 @@ class TableKit:
         path = f"{self.location}/metadata/manifest-{len(self.manifests)}.avro"
         write_bytes(path, data)
         self.manifests.append(
-            manifest_file(
+            build_manifest_file(
                 entries,
                 spec,
                 self.schemas[-1],

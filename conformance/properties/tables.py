@@ -39,7 +39,7 @@ from spec_ref.json.reading import reader
 from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.writer import manifest_file, write_manifest
+from spec_ref.manifests.writer import build_manifest_file, write_manifest
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
 
@@ -169,7 +169,7 @@ def write_table(case: TableCase, folder: Path) -> Path:
     manifest = folder / "metadata" / "manifest.avro"
     manifest.write_bytes(write_manifest(entries, spec, schema, version))
     first_row_id = 0 if has_default else None
-    listed_manifest = manifest_file(
+    listed_manifest = build_manifest_file(
         entries,
         spec,
         schema,

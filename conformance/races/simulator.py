@@ -32,8 +32,8 @@ from spec_ref.commits.effects import (
     ReadFile,
     ReadPointer,
     Steps,
-    Swap,
     SwapPointer,
+    SwapResult,
     Wait,
     WriteFile,
 )
@@ -269,7 +269,7 @@ class Simulator:
     def _swap_step(
         self, state: RaceState, writer: int, what: str, swap: tuple[str | None, str], schedule: tuple[Step, ...]
     ) -> RaceState:
-        shared, answer = state.shared, Swap.UNKNOWN
+        shared, answer = state.shared, SwapResult.UNKNOWN
         if what == Fault.LATE.value:
             shared = evolve(shared, delayed_swaps=(*shared.delayed_swaps, (writer, *swap)))
         elif what != Fault.LOST_REQUEST.value:
@@ -277,7 +277,7 @@ class Simulator:
             if what == Fault.DUPLICATE.value:
                 shared, answer = self._swap(state, shared, writer, *swap, schedule)
             if what == Fault.LOST_REPLY.value:
-                answer = Swap.UNKNOWN
+                answer = SwapResult.UNKNOWN
         node = state.nodes[writer]
         assert node is not None
         return self._with(state._replace(shared=shared), writer, node.after(answer))
@@ -290,10 +290,10 @@ class Simulator:
         expected: str | None,
         new: str,
         schedule: tuple[Step, ...],
-    ) -> tuple[SharedState, Swap]:
+    ) -> tuple[SharedState, SwapResult]:
         before = shared
         shared, answer = shared.swap(writer, expected, new)
-        if answer is Swap.DONE:
+        if answer is SwapResult.DONE:
             self._check_swap(before, shared, writer, schedule)
         return shared, answer
 

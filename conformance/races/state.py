@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.commits.tables import FileSystemTable, TableKind, next_version
 
 
@@ -75,16 +75,16 @@ class SharedState:
         """The location of the previous metadata file."""
         return self.history[-2].location if len(self.history) > 1 else self.pointer
 
-    def swap(self, writer: int, expected: str | None, new: str) -> tuple[SharedState, Swap]:
+    def swap(self, writer: int, expected: str | None, new: str) -> tuple[SharedState, SwapResult]:
         """Return the shared state after a swap, and the answer to the swap."""
         if isinstance(self.table, FileSystemTable):
             target = next_version(expected, new)
             if expected != self.pointer or target in self.files or new not in self.files:
-                return self, Swap.REFUSED
+                return self, SwapResult.REFUSED
             files = dict(self.files)
             files[target] = files.pop(new)
             placed = CommittedMetadata(target, new, writer)
-            return evolve(self, history=(*self.history, placed), files=files), Swap.DONE
+            return evolve(self, history=(*self.history, placed), files=files), SwapResult.DONE
         if self.pointer != expected:
-            return self, Swap.REFUSED
-        return evolve(self, history=(*self.history, CommittedMetadata(new, new, writer))), Swap.DONE
+            return self, SwapResult.REFUSED
+        return evolve(self, history=(*self.history, CommittedMetadata(new, new, writer))), SwapResult.DONE

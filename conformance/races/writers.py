@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from spec_ref.commits.commit import load
-from spec_ref.commits.effects import Effect, NonDeterministic, Steps, Swap, SwapPointer, WriteFile
+from spec_ref.commits.effects import Effect, NonDeterministic, Steps, SwapPointer, SwapResult, WriteFile
 from spec_ref.commits.errors import CommitStateUnknown
 from spec_ref.commits.tables import TableKind
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -38,7 +38,7 @@ def replace_table(change: ReplaceTable, table: TableKind) -> Steps[str]:
     location = table.new_metadata_location((current.location, current.metadata), change.metadata, unique)
     yield WriteFile(location, change.metadata)
     answer = yield SwapPointer(current.location, location)
-    if answer is not Swap.DONE:
+    if answer is not SwapResult.DONE:
         message = f"the swap was answered {answer.name}"
         raise CommitStateUnknown(message)
     return location

@@ -25,7 +25,7 @@ from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
-from spec_ref.manifests.manifest import Header
+from spec_ref.manifests.manifest import ManifestHeader
 from spec_ref.manifests.manifest_file_checks import ManifestTotals, manifest_file_findings
 from spec_ref.manifests.rules import EntryContext
 from spec_ref.snapshots.snapshot import Snapshot
@@ -37,7 +37,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 class _Written:
     """A manifest as a writer wrote it, for the check against its list."""
 
-    header: Header
+    header: ManifestHeader
     format_version: Any
 
 
@@ -152,7 +152,9 @@ def _manifest_findings(context: Context, manifest: ManifestFile, contents: Manif
         totals.add(whole, manifest.sequence_number)
         for problem in entry_problems(entry, entry_context, context.types):
             yield to_finding(attrs.evolve(problem, file=name, path=f"/{number}{problem.path}"))
-    header = Header(properties={}, format_version=version, content=contents.content, spec_id=contents.spec.spec_id)
+    header = ManifestHeader(
+        properties={}, format_version=version, content=contents.content, spec_id=contents.spec.spec_id
+    )
     written: Any = _Written(header, version)
     for one in manifest_file_findings(manifest, written, manifest.manifest_length, totals):
         yield Finding(attrs.evolve(one.violation, file=name), one.severity)

@@ -143,7 +143,7 @@ def refusal_code(old: Json, new: Json) -> str:
     return "EVO004" if old == "unknown" else "EVO003"
 
 
-def with_new_ids(type_: Json, last: int) -> tuple[Json, int]:
+def assign_fresh_ids(type_: Json, last: int) -> tuple[Json, int]:
     """Return a type with new ids for everything inside it, and the highest id (EVO009)."""
     made = copy.deepcopy(type_)
 
@@ -241,7 +241,7 @@ def _check_default(type_: Json, default: Json, version: int) -> None:
 
 
 def _added(fields: list[Json], change: Json, version: int, last: int) -> tuple[list[Json], int]:
-    type_, highest = with_new_ids(change["type"], last + 1)
+    type_, highest = assign_fresh_ids(change["type"], last + 1)
     default, required = change.get("default"), change.get("required", False)
     check_version_types({"type": "struct", "fields": [{"required": required, "type": type_}]}, version)
     _check_default(type_, default, version)

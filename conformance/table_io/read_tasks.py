@@ -150,14 +150,14 @@ class _Reader:
         """Return a mask of the deleted rows; None if no deletes apply to the file."""
         mask = None
         if self.deletes.positions is not None:
-            mask = self.deletes.positions.deleted(first, batch.num_rows)
+            mask = self.deletes.positions.deleted_mask(first, batch.num_rows)
         if self.deletes.indexes:
             mask = np.zeros(batch.num_rows, bool) if mask is None else mask
             compared = self.compared(batch)
             place = 0
             for columns, index in self.deletes.indexes:
                 values = [delete_column_array(column, compared, place + at) for at, column in enumerate(columns)]
-                mask |= index.deleted(values, batch.num_rows, self.task.data_sequence_number)
+                mask |= index.deleted_mask(values, batch.num_rows, self.task.data_sequence_number)
                 place += len(columns)
         return mask
 

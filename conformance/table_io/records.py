@@ -64,7 +64,7 @@ def _named(read_plan: ReadPlan, task: FileScanTask, row: Row) -> dict[str, Any]:
     known = {
         "_file": task.data_file.file_path,
         "_pos": row.position,
-        "_deleted": row.deleted,
+        "_deleted": row.is_deleted,
         "_spec_id": task.partition_spec_id,
         "_partition": partition,
         "_row_id": row.row_id,

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from spec_ref.columnar.arrow_types import validity
+from spec_ref.columnar.arrow_types import validity_buffer
 from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import UUID
 from spec_ref.data_types.values import value_requirement
@@ -65,11 +65,11 @@ def _array(array: Array) -> Array:
         return pa.array(texts, pa.string())
     if pa.types.is_struct(array.type):
         children = [_array(array.field(place)) for place in range(array.type.num_fields)]
-        return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=children)
+        return pa.StructArray.from_buffers(target, len(array), [validity_buffer(array)], children=children)
     if pa.types.is_list(array.type) or pa.types.is_map(array.type):
         offsets = np.array(array.offsets)
         first, count = int(offsets[0]), int(offsets[-1] - offsets[0])
-        buffers = [validity(array), pa.array(offsets - first).buffers()[1]]
+        buffers = [validity_buffer(array), pa.array(offsets - first).buffers()[1]]
         if pa.types.is_list(array.type):
             inner = _array(array.values.slice(first, count))
         else:
@@ -111,7 +111,7 @@ def _returned(array: Array, target: ArrowType) -> Array:
             for place, name in enumerate(names)
         ]
         made: Any = pa.struct([pa.field(name, child.type) for name, child in zip(names, children, strict=True)])
-        return pa.StructArray.from_buffers(made, len(array), [validity(array)], children=children)
+        return pa.StructArray.from_buffers(made, len(array), [validity_buffer(array)], children=children)
     if pa.types.is_list(array.type) and pa.types.is_list(target):
         values = _returned(array.values, target.value_type)
         made = pa.list_(pa.field("element", values.type))

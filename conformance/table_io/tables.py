@@ -87,8 +87,8 @@ def metadata_location(location: str) -> str:
         directory = location.rstrip("/")
     files = list_files(directory)
     named = [(name, file) for file in files if (name := _name(file)) is not None and name.version is not None]
-    of_file_system = [(name, file) for name, file in named if name.unique is None]
-    of_metastore = [(name, file) for name, file in named if name.unique is not None]
+    of_file_system = [(name, file) for name, file in named if name.unique_part is None]
+    of_metastore = [(name, file) for name, file in named if name.unique_part is not None]
     if of_file_system and not of_metastore:
         return _highest(directory, of_file_system)
     hint = _hint(files)

@@ -107,7 +107,7 @@ def count_as_corrected(
     status, snapshot, known = written.status.copy(), written.snapshot.copy(), written.snapshot_known
     causes = set[str]()
     older, numbered = _is_older(columns, listed), SEQUENCE_NUMBERS.is_supported(manifest.format_version)
-    stored = columns.written("sequence_number").valid | columns.written("file_sequence_number").valid
+    stored = columns.written_values("sequence_number").valid | columns.written_values("file_sequence_number").valid
     added = written.status == EntryStatus.ADDED
     other = find_unexpected_snapshots(columns, listed, owners)
     existing = find_added_as_existing(columns, listed, owners)

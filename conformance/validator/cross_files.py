@@ -22,7 +22,7 @@ from conformance.validator.partition_statistics import PARTITIONS, STATISTICS
 from conformance.validator.partition_statistics_comparison import compare_partitions
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
-from spec_ref.columnar.scan_planning.delete_scope import Scopes, position_mismatches
+from spec_ref.columnar.scan_planning.delete_scope import ScopeColumns, position_mismatches
 from spec_ref.core.records import evolve
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
@@ -102,14 +102,14 @@ class _Files:
     def scopes(self, rows: list[int]) -> Scopes:
         """Return the scopes of the data files in some rows (`Scopes`); -1 stands for any row."""
         numbers = self.sequence[rows]
-        return Scopes(Nullable(numbers, numbers >= 0), self.partition[rows])
+        return ScopeColumns(Nullable(numbers, numbers >= 0), self.partition[rows])
 
 
 def _scopes(references: pa.Table) -> Scopes:
     """Return the scopes of deletes, which determine the data files that they apply to."""
     column = references["sequence"]
     valid = np.asarray(column.is_valid().to_numpy())
-    return Scopes(Nullable(_filled(column), valid), references["partition"].to_numpy())
+    return ScopeColumns(Nullable(_filled(column), valid), references["partition"].to_numpy())
 
 
 def _filled(column: Any) -> Numbers:

@@ -117,7 +117,7 @@ def _parquet(file: Any, mapping: Mapped, decryption: Any = None) -> OpenedFile:
     if not start_is_late:
         check_start(plain)
     footer = parse_footer(plain, root)
-    rows = open_rows(file, FileFormat.PARQUET, mapping, decryption=decryption)
+    rows = open_rows(file, FileFormat.PARQUET, mapping, decryption_properties=decryption)
     unreadable = _unreadable_columns(rows)
     seen = set(map(_key, unreadable))
 
@@ -127,14 +127,14 @@ def _parquet(file: Any, mapping: Mapped, decryption: Any = None) -> OpenedFile:
             check_start(file)
 
     return OpenedFile(
-        struct=rows.written.struct,
+        struct=rows.columns.struct,
         record_count=footer.rows,
         size=file.size(),
         batches=batches,
-        by_name=rows.written.mapped,
+        by_name=rows.columns.mapped,
         created_by=footer.created_by,
         unreadable=unreadable,
-        faults=() if rows.written.mapped else tuple(one for one in check_parquet_schema(root) if _key(one) not in seen),
+        faults=() if rows.columns.mapped else tuple(one for one in check_parquet_schema(root) if _key(one) not in seen),
         chunks=footer.chunks,
         offsets=footer.offsets,
     )
@@ -159,11 +159,11 @@ def _orc(file: Any, mapping: Mapped) -> OpenedFile:
     except (pa.ArrowException, OSError) as error:
         raise _unreadable("ORC008", error) from error
     return OpenedFile(
-        struct=rows.written.struct,
+        struct=rows.columns.struct,
         record_count=count,
         size=file.size(),
         batches=batches,
-        by_name=rows.written.mapped,
+        by_name=rows.columns.mapped,
         unreadable=_unreadable_columns(rows),
         offsets=offsets,
     )
@@ -175,19 +175,19 @@ def _avro(file: Any, mapping: Mapped) -> OpenedFile:
     container = open_container(source, AVRO)
     schema = documents.loads(container.metadata[SCHEMA_KEY])
     return OpenedFile(
-        struct=rows.written.struct,
+        struct=rows.columns.struct,
         record_count=container.count,
         size=len(source),
         batches=rows.batches,
-        by_name=rows.written.mapped,
+        by_name=rows.columns.mapped,
         unreadable=_unreadable_columns(rows),
-        faults=() if rows.written.mapped else tuple(_avro_faults(schema, "")),
+        faults=() if rows.columns.mapped else tuple(_avro_faults(schema, "")),
         avro_schema=schema,
     )
 
 
 def _unreadable_columns(rows: DataFileReader) -> tuple[Violation, ...]:
-    return tuple(column.problem for column in rows.written.unreadable)
+    return tuple(column.problem for column in rows.columns.unreadable)
 
 
 def _key(problem: Violation) -> tuple[str, str]:

@@ -67,10 +67,10 @@ class ManifestListComparison:
         sequence = columns.sequence_number
         known = columns.live & sequence.valid
         if known.any():
-            self.totals.at_least(int(sequence.values[known].min()))
+            self.totals.add_sequence_number(int(sequence.values[known].min()))
         known = right.live & sequence.valid
         if known.any():
-            self.corrected.at_least(int(sequence.values[known].min()))
+            self.corrected.add_sequence_number(int(sequence.values[known].min()))
         for values in self.totals.partition or ():
             _add(values, columns)
         yield from self._snapshots(columns)
@@ -107,7 +107,7 @@ class ManifestListComparison:
         if not SEQUENCE_NUMBERS.is_supported(self.manifest.format_version):
             return
         numbers = columns.file_sequence_number
-        stored = columns.written("file_sequence_number").valid  # inherited numbers are checked in the list
+        stored = columns.written_values("file_sequence_number").valid  # inherited numbers are checked in the list
         for snapshot_id in np.unique(snapshot.values[added & snapshot.valid]).tolist():
             owner = self.context.snapshots.get(snapshot_id)
             if owner is None:
@@ -169,7 +169,7 @@ class ManifestListComparison:
         if adder is None or adder.first_row_id is None or adder.added_rows is None:
             return
         ids, end = columns.first_row_id, adder.first_row_id + adder.added_rows
-        inherited = ids.valid & columns.live & ~columns.written("first_row_id").valid
+        inherited = ids.valid & columns.live & ~columns.written_values("first_row_id").valid
         own = self._listed.first_row_id
         if own is None or own < adder.first_row_id:
             return  # reported for the list, as LIN028

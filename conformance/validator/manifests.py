@@ -36,7 +36,7 @@ from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
-from spec_ref.manifests.header_checks import header_contradictions
+from spec_ref.manifests.header_checks import header_problems
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import EntryContext
@@ -128,7 +128,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     deprecated = _deprecated(data, manifest.format_version)
     whole = True
     try:
-        for columns in column_batches(manifest, whole=task.checked):
+        for columns in column_batches(manifest, eager=task.checked):
             if task.checked:
                 found = entry_findings(columns, entry_context, context.types)
                 tally.add(with_file(one, task.location) for one in found if one.requirement not in reported)
@@ -181,7 +181,7 @@ def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest
     metadata = context.metadata
     schemas = (*metadata.schemas, *(() if metadata.schema is None else (metadata.schema,)))
     yield from from_violations(
-        header_contradictions(manifest.header, schemas, context.specs, metadata.format_version), file=task.location
+        header_problems(manifest.header, schemas, context.specs, metadata.format_version), file=task.location
     )
 
 

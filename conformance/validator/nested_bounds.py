@@ -21,7 +21,7 @@ from spec_ref.data_types.types import GeographyType, GeometryType, Type
 from spec_ref.encodings.variant.value import decode_variant
 from spec_ref.single_value.bounds import decode_bound
 from spec_ref.single_value.geo_bounds import check_within_box
-from spec_ref.single_value.variant_values import check_within
+from spec_ref.single_value.variant_values import check_within_bounds
 
 MAX_FINDINGS = 100
 """The maximum number of problems of a column that are kept."""
@@ -74,7 +74,7 @@ class BoundViolations:
             except SpecError as error:
                 self._keep(attrs.evolve(error.violation, path=""))
                 continue
-            for problem in check_within(node, self.lower, self.upper):
+            for problem in check_within_bounds(node, self.lower, self.upper):
                 self._keep(problem)
 
     def _objects(self, type_: GeometryType | GeographyType, column: Any) -> None:

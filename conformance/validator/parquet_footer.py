@@ -73,7 +73,7 @@ def parse_footer(file: Any, root: ParquetNode) -> Footer:
         SpecError: PQT007, if the row groups do not match the schema.
     """
     compact = CompactReader(read_footer(file))
-    compact.left = MAX_VALUES
+    compact.remaining = MAX_VALUES
     try:
         fields = {field_id: compact.value(kind, 0) for field_id, kind in compact.fields()}
         return _footer(fields, list(_leaves(root)))

@@ -30,7 +30,7 @@ from spec_ref.columnar.arrow_types import check_texts
 from spec_ref.columnar.manifests.computed_metrics import compute_array_metrics, leaf_names, storage_array
 from spec_ref.core.errors import Description, SpecError, abbreviated_repr
 from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
-from spec_ref.manifests.computed_metrics import FieldMetrics, bound_order, is_geospatial, leaves
+from spec_ref.manifests.computed_metrics import FieldMetrics, bound_order, columns_with_metrics, is_geospatial
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry_problems import signed_order
 from spec_ref.partitioning.transforms import UnknownTransform
@@ -97,7 +97,7 @@ class _Checks:
         self.facts = facts
         self.location = place.data_file.file_path
         self.rows = 0
-        self.leaves = {field_id: (path, type_) for path, field_id, type_ in leaves(opened.struct)}
+        self.leaves = {field_id: (path, type_) for path, field_id, type_ in columns_with_metrics(opened.struct)}
         self.metrics = {
             field_id: FieldMetrics(type_) for field_id, (_, type_) in self.leaves.items() if self._counted(field_id)
         }

@@ -22,7 +22,7 @@ RESERVED = {141: "DFL026"}
 """Ids that no field has, and the requirement that reserves each."""
 
 
-def schema_faults(
+def schema_problems(
     cls: type, record: Record, version: FormatVersion, partition: StructType | None, path: str = ""
 ) -> Iterator[Violation]:
     """Find where the Avro schema of a file differs from a writer's of the version, including absent optional columns.
@@ -51,12 +51,12 @@ def schema_faults(
         place = places.get(rule.id or 0) if rule.id is not None else None
         here = f"{path}/{rule.name}"
         if place is None:
-            aspect = "column-missing" if rule.write(version) is REQUIRED else MISSING_COLUMN
+            aspect = "column-missing" if rule.writer_presence(version) is REQUIRED else MISSING_COLUMN
             yield _fault(rule.requirement, aspect, f"the column {rule.name} is missing", here, version)
             continue
         field = record.fields[place]
         inner, required = split_optional(field.type)
-        if required != (rule.write(version) is REQUIRED):
+        if required != (rule.writer_presence(version) is REQUIRED):
             message = f"{rule.name} is {'required' if required else 'optional'} in the Avro schema"
             yield _fault(rule.requirement, "nullability", message, here, version)
         yield from _type_faults(rule, inner, version, partition, here)
@@ -80,7 +80,7 @@ def _type_faults(
                     "AVR013", "element-id", "element-id differs from the spec", path, version, expected=expected
                 )
             if isinstance(record, Record):
-                yield from schema_faults(cls, record, version, partition, path)
+                yield from schema_problems(cls, record, version, partition, path)
         case PartitionTuple():
             if isinstance(type_, Record) and partition is not None:
                 yield from _partition_faults(type_, partition, version, path)

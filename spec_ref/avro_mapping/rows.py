@@ -100,7 +100,7 @@ def written_fields(cls: type, version: FormatVersion) -> Iterator[tuple[str, Fie
         The attribute and the rule of each field.
     """
     for attribute, rule in field_rules(cls).items():
-        if rule.write(version) is not OMITTED and not isinstance(rule.type, NeverWritten):
+        if rule.writer_presence(version) is not OMITTED and not isinstance(rule.type, NeverWritten):
             yield attribute, rule
 
 
@@ -119,7 +119,7 @@ def record_struct(cls: type, version: FormatVersion, partition: StructType) -> S
     for _, rule in written_fields(cls, version):
         assert rule.id is not None
         type_ = wire_type(rule.type, version, partition)
-        fields.append(NestedField(rule.id, rule.name, rule.write(version) is REQUIRED, type_))
+        fields.append(NestedField(rule.id, rule.name, rule.writer_presence(version) is REQUIRED, type_))
     return StructType(tuple(fields))
 
 
@@ -153,7 +153,7 @@ class RowWriter:
         for get, rule, write in self._fields:
             value = get(row)
             if value is None:
-                if rule.write(self._version) is REQUIRED:
+                if rule.writer_presence(self._version) is REQUIRED:
                     raise spec_error(
                         rule.requirement,
                         f"{rule.name} is null",
@@ -214,7 +214,6 @@ class RowReader:
         cls: type,
         record: Record,
         version: FormatVersion,
-        requirement: str,
         partition_ids: tuple[int, ...] | None = None,
     ) -> None:
         """Resolve the record's fields in the schema of a file.
@@ -223,7 +222,6 @@ class RowReader:
             cls: the record class.
             record: its Avro record in the schema of the file.
             version: the format version of the file.
-            requirement: passed on to the readers of nested records; no error has it.
             partition_ids: the ids of the fields of the partition spec, for files of v1 that do not store them.
 
         Raises:
@@ -245,7 +243,7 @@ class RowReader:
         self.missing: dict[str, Any] = {}
         for attribute, rule in field_rules(cls).items():
             place = places.get(rule.id) if rule.id is not None else None
-            if place is None or rule.read(version) is OMITTED:
+            if place is None or rule.reader_presence(version) is OMITTED:
                 self._absent(attribute, rule)
                 continue
             field = record.fields[place]
@@ -254,13 +252,13 @@ class RowReader:
                 if inner == NULL:
                     self._absent(attribute, rule)
                     continue
-                needed = rule.read(version) is REQUIRED
-                convert = self._reader(rule, inner, requirement)
+                needed = rule.reader_presence(version) is REQUIRED
+                convert = self._reader(rule, inner)
                 fields.append(ReadField(attribute, rule, place, not required, needed, convert))
         self.fields = tuple(fields)
 
     def _absent(self, attribute: str, rule: FieldRule) -> None:
-        if rule.read(self.version) is REQUIRED:
+        if rule.reader_presence(self.version) is REQUIRED:
             raise spec_error(
                 rule.requirement,
                 f"the column {rule.name} is missing",
@@ -301,7 +299,7 @@ class RowReader:
                         raise
         return self.cls(**values)
 
-    def _reader(self, rule: FieldRule, type_: AvroType, requirement: str) -> Convert | None:
+    def _reader(self, rule: FieldRule, type_: AvroType) -> Convert | None:
         wire = rule.type.wire if isinstance(rule.type, NeverWritten) else rule.type
         match wire:
             case EnumAsInt(choices):
@@ -316,7 +314,7 @@ class RowReader:
                 )
                 if not isinstance(record, Record) or (element_id is not None) != isinstance(type_, Array):
                     raise _unfit(rule, type_, "a record" if element_id is None else "an array of records")
-                row = RowReader(cls, record, self.version, requirement, self.partition_ids)
+                row = RowReader(cls, record, self.version, self.partition_ids)
                 return row if element_id is None else _rows(row)
             case PartitionTuple():
                 if not isinstance(type_, Record):

@@ -147,11 +147,11 @@ def schema_json(struct: StructType, name: str, record_names: Mapping[int, str] |
     return _record(struct, name, _Names(), record_names or {})
 
 
-def _record(struct: StructType, name: str, names: _Names, given: Mapping[int, str]) -> dict[str, Any]:
+def _record(struct: StructType, name: str, names: _Names, record_names: Mapping[int, str]) -> dict[str, Any]:
     fields: list[dict[str, Any]] = []
     record = {"type": "record", "name": names.fresh(name), "fields": fields}
     legal = _legal_names(struct)
-    fields.extend(_field_json(field, legal[field.id], names, given) for field in struct.fields)
+    fields.extend(_field_json(field, legal[field.id], names, record_names) for field in struct.fields)
     return record
 
 
@@ -168,11 +168,11 @@ def _legal_names(struct: StructType) -> dict[int, str]:
     return names
 
 
-def _field_json(field: NestedField, name: str, names: _Names, given: Mapping[int, str]) -> dict[str, Any]:
+def _field_json(field: NestedField, name: str, names: _Names, record_names: Mapping[int, str]) -> dict[str, Any]:
     json: dict[str, Any] = {"name": name}
     if name != field.name:
         json[FIELD_NAME] = field.name
-    type_ = _type_json(field.type, field.id, names, given)
+    type_ = _type_json(field.type, field.id, names, record_names)
     default = avro_default(field)
     json["type"] = _optional(type_, required=field.required, null_first=default is None)
     if default is not None or not field.required:
@@ -227,15 +227,15 @@ def _optional(json: Any, *, required: bool, null_first: bool = True) -> Any:
     return ["null", json] if null_first else [json, "null"]
 
 
-def _type_json(type_: Type, field_id: int, names: _Names, given: Mapping[int, str]) -> Any:
+def _type_json(type_: Type, field_id: int, names: _Names, record_names: Mapping[int, str]) -> Any:
     match type_:
         case StructType():
-            return _record(type_, given.get(field_id, f"r{field_id}"), names, given)
+            return _record(type_, record_names.get(field_id, f"r{field_id}"), names, record_names)
         case ListType(element_id, element, required):
-            items = _optional(_type_json(element, element_id, names, given), required=required)
+            items = _optional(_type_json(element, element_id, names, record_names), required=required)
             return {"type": "array", "items": items, ELEMENT_ID: element_id}
         case MapType():
-            return _map_json(type_, names, given)
+            return _map_json(type_, names, record_names)
         case DecimalType(precision, scale):
             fixed = {"type": "fixed", "size": decimal_size(precision), "logicalType": "decimal"}
             name = f"decimal_{precision}_{scale}".replace("-", "m")
@@ -247,14 +247,14 @@ def _type_json(type_: Type, field_id: int, names: _Names, given: Mapping[int, st
         case _ if type_ == VARIANT:
             fields = [{"name": part, "type": "bytes"} for part in ("metadata", "value")]
             record = {"type": "record", "logicalType": "variant", "fields": fields}
-            return {**record, "name": names.fresh(given.get(field_id, f"r{field_id}"))}
+            return {**record, "name": names.fresh(record_names.get(field_id, f"r{field_id}"))}
         case _:
             return _PLAIN[kind(type_)]
 
 
-def _map_json(type_: MapType, names: _Names, given: Mapping[int, str]) -> dict[str, Any]:
-    key = _type_json(type_.key, type_.key_id, names, given)
-    value = _optional(_type_json(type_.value, type_.value_id, names, given), required=type_.value_required)
+def _map_json(type_: MapType, names: _Names, record_names: Mapping[int, str]) -> dict[str, Any]:
+    key = _type_json(type_.key, type_.key_id, names, record_names)
+    value = _optional(_type_json(type_.value, type_.value_id, names, record_names), required=type_.value_required)
     if type_.key == STRING:
         return {"type": "map", "values": value, KEY_ID: type_.key_id, VALUE_ID: type_.value_id}
     fields: list[dict[str, Any]] = [

@@ -307,7 +307,7 @@ def _check_digits(type_: Any, array: Any) -> None:
     for part in chunk_slices(len(array)):
         flags = exceeds(low[part], high[part], type_.precision)
         if flags.any():
-            index = first_valid(array, flags, part.start)
+            index = first_flagged(array, flags, part.start)
             if index is not None:
                 decimal_from_unscaled(type_, integer(low[index], high[index]))
 
@@ -328,7 +328,7 @@ _VALUE_CHECKS: dict[str, Callable[[Type, Any], None]] = {
 """The checks of types that do not have every value of their Arrow types."""
 
 
-def first_valid(array: Any, flags: npt.NDArray[np.bool_], start: int) -> int | None:
+def first_flagged(array: Any, flags: npt.NDArray[np.bool_], start: int) -> int | None:
     """Find the first value that is flagged and not null.
 
     Args:
@@ -359,7 +359,7 @@ def is_valid(array: Any) -> npt.NDArray[np.bool_] | None:
     return valid
 
 
-def validity(array: Any) -> Any:
+def validity_buffer(array: Any) -> Any:
     """Make a validity buffer, without offset, that has the nulls of an array.
 
     Args:

@@ -18,8 +18,8 @@ from spec_ref.commits.effects import (
     ReadFile,
     ReadPointer,
     Steps,
-    Swap,
     SwapPointer,
+    SwapResult,
     Wait,
     WriteFile,
 )
@@ -63,7 +63,7 @@ class CommitResult:
     metadata: TableMetadata
     """The table with the change."""
 
-    written: str
+    written_location: str
     """The location of the metadata file as it was written; in a file-system table the swap renamed it."""
 
     snapshot: Snapshot | None
@@ -237,7 +237,7 @@ def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) 
         used = frozenset(manifest.manifest_path for manifest in made.manifests)
         lists = (made.snapshot.manifest_list or "",)
     else:
-        metadata = metadata_changes.apply(change, base.metadata, current.metadata, now)
+        metadata = metadata_changes.apply_change(change, base.metadata, current.metadata, now)
     if current is not None:
         metadata = append_metadata_log(metadata, current, now)
     unique = yield NonDeterministic.NAME
@@ -293,7 +293,7 @@ def _swap(work: _Work, attempt: _Attempt, policy: RetryPolicy) -> Steps[bool | N
     expected = None if attempt.base is None else attempt.base.location
     for number in range(policy.num_retries + 1):
         answer = yield SwapPointer(expected, attempt.location)
-        if answer is Swap.DONE:
+        if answer is SwapResult.DONE:
             return True
         done = yield from work.table.is_committed(expected, attempt.location, attempt.metadata)
         if done is not None:

@@ -41,7 +41,7 @@ class WriteFile:
     content: Payload
 
 
-class Swap(enum.Enum):
+class SwapResult(enum.Enum):
     """The answer to `SwapPointer`."""
 
     DONE = "done"
@@ -55,7 +55,7 @@ class Swap(enum.Enum):
 
 @record
 class SwapPointer:
-    """Atomically set the pointer from one metadata file to another, or do nothing (OCC001). The answer is a `Swap`."""
+    """Atomically set the pointer from one file to another, or do nothing (OCC001). The answer is a `SwapResult`."""
 
     expected: str | None
     """The current metadata file; None for a table that does not exist yet."""

@@ -57,7 +57,7 @@ def remove_files(
     removal: Removal,
     current: TableMetadata,
     files: MetadataFileCache,
-    made: CommitManifests,
+    commit_manifests: CommitManifests,
     sequence_number: int,
 ) -> Steps[tuple[list[ManifestFile], list[ListedEntry]]]:
     """Rewrite the manifests that list removed files.
@@ -67,7 +67,7 @@ def remove_files(
         removal: the files to remove.
         current: the table that the change is applied to.
         files: the files read so far.
-        made: the manifests written so far.
+        commit_manifests: the manifests written so far.
         sequence_number: the sequence number of this attempt.
 
     Returns:
@@ -86,7 +86,9 @@ def remove_files(
     deletes = [one for one in manifests if one.content is ManifestContent.DELETES]
     if removal.data or removal.where is not None:
         for manifest in data:
-            kept += yield from _without_removed_files(manifest, removal, removed, current, files, made, sequence_number)
+            kept += yield from _without_removed_files(
+                manifest, removal, removed, current, files, commit_manifests, sequence_number
+            )
     else:
         kept += data
     gone = frozenset(entry.data_file.file_path for _, entry in removed)
@@ -94,12 +96,20 @@ def remove_files(
         # The deletion vectors of removed data files go with them (DEL004); their Puffin file stays as it is.
         for manifest in deletes:
             kept += yield from _without_removed_files(
-                manifest, attrs.evolve(removal, data=gone, where=None), removed, current, files, made, sequence_number
+                manifest,
+                attrs.evolve(removal, data=gone, where=None),
+                removed,
+                current,
+                files,
+                commit_manifests,
+                sequence_number,
             )
     else:
         kept += deletes
     _check_all_found(removal, removed)
-    return [one for one in kept if one.added_snapshot_id == made.snapshot_id or one.may_have_live_files], removed
+    return [
+        one for one in kept if one.added_snapshot_id == commit_manifests.snapshot_id or one.may_have_live_files
+    ], removed
 
 
 def _without_removed_files(
@@ -108,7 +118,7 @@ def _without_removed_files(
     removed: list[ListedEntry],
     current: TableMetadata,
     files: MetadataFileCache,
-    made: CommitManifests,
+    commit_manifests: CommitManifests,
     sequence_number: int,
 ) -> Steps[list[ManifestFile]]:
     """Return a manifest without removed files; the same manifest if it lists none."""
@@ -121,7 +131,7 @@ def _without_removed_files(
         return [manifest]
     removed.extend((manifest, entry) for entry, is_gone in zip(entries, gone, strict=True) if is_gone)
     rewritten = [
-        evolve(entry, status=EntryStatus.DELETED, snapshot_id=made.snapshot_id)
+        evolve(entry, status=EntryStatus.DELETED, snapshot_id=commit_manifests.snapshot_id)
         if is_gone
         else evolve(entry, status=EntryStatus.EXISTING)
         for entry, is_gone in zip(entries, gone, strict=True)
@@ -129,7 +139,9 @@ def _without_removed_files(
     ]
     key = ("edited", manifest, tuple(gone))
     stored = yield from files.stored_partition(manifest)
-    return [(yield from made.write(key, rewritten, spec, manifest.content, current, sequence_number, [stored]))]
+    return [
+        (yield from commit_manifests.write(key, rewritten, spec, manifest.content, current, sequence_number, [stored]))
+    ]
 
 
 def _is_unaffected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec) -> bool:

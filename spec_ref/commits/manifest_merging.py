@@ -29,7 +29,7 @@ def merge_manifests(
     properties: Mapping[str, str],
     current: TableMetadata,
     files: MetadataFileCache,
-    made: CommitManifests,
+    commit_manifests: CommitManifests,
     sequence_number: int,
 ) -> Steps[list[ManifestFile]]:
     """Merge small manifests of one content and partition spec, if the table's properties enable it.
@@ -41,7 +41,7 @@ def merge_manifests(
         properties: the table properties.
         current: the table that the change is applied to.
         files: the files read so far.
-        made: the manifests written so far.
+        commit_manifests: the manifests written so far.
         sequence_number: the sequence number of this attempt.
 
     Returns:
@@ -68,7 +68,7 @@ def merge_manifests(
             if len(bin_) == 1 or (number == 0 and len(bin_) < least):
                 result += bin_
             else:
-                result.append((yield from _write_merged(bin_, current, files, made, sequence_number)))
+                result.append((yield from _write_merged(bin_, current, files, commit_manifests, sequence_number)))
     return result
 
 
@@ -77,7 +77,7 @@ def compact_manifests(
     properties: Mapping[str, str],
     current: TableMetadata,
     files: MetadataFileCache,
-    made: CommitManifests,
+    commit_manifests: CommitManifests,
     sequence_number: int,
 ) -> Steps[list[ManifestFile]]:
     """Rewrite the manifests to as few as their target size allows, without entries of deleted files.
@@ -90,7 +90,7 @@ def compact_manifests(
         properties: the table properties.
         current: the table that the change is applied to.
         files: the files read so far.
-        made: the manifests written so far.
+        commit_manifests: the manifests written so far.
         sequence_number: the sequence number of this attempt.
 
     Returns:
@@ -109,7 +109,7 @@ def compact_manifests(
             if len(bin_) == 1 and bin_[0].deleted_files_count == 0:
                 result += bin_
             else:
-                result.append((yield from _write_merged(bin_, current, files, made, sequence_number)))
+                result.append((yield from _write_merged(bin_, current, files, commit_manifests, sequence_number)))
     return result
 
 
@@ -117,20 +117,22 @@ def _write_merged(
     manifests: list[ManifestFile],
     current: TableMetadata,
     files: MetadataFileCache,
-    made: CommitManifests,
+    commit_manifests: CommitManifests,
     sequence_number: int,
 ) -> Steps[ManifestFile]:
     """Write manifests of one kind and partition spec as one."""
     entries: list[ManifestEntry] = []
     stored = []
     for manifest in manifests:
-        read, partition = yield from _read_entries(manifest, files, made)
+        read, partition = yield from _read_entries(manifest, files, commit_manifests)
         stored.append(partition)
         for entry in read:
-            entries += _existing_entry(entry, made.snapshot_id)
+            entries += _existing_entry(entry, commit_manifests.snapshot_id)
     key = ("merged", tuple((one.manifest_path, one.first_row_id) for one in manifests))
     spec = current.spec_by_id(manifests[0].partition_spec_id)
-    return (yield from made.write(key, entries, spec, manifests[0].content, current, sequence_number, stored))
+    return (
+        yield from commit_manifests.write(key, entries, spec, manifests[0].content, current, sequence_number, stored)
+    )
 
 
 def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]]:
@@ -146,7 +148,7 @@ def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]
 
 
 def _read_entries(
-    manifest: ManifestFile, files: MetadataFileCache, made: CommitManifests
+    manifest: ManifestFile, files: MetadataFileCache, commit_manifests: CommitManifests
 ) -> Steps[tuple[tuple[ManifestEntry, ...], StructType | None]]:
     """Read the entries of a manifest, and the type of their partition tuples.
 
@@ -158,7 +160,7 @@ def _read_entries(
     Yields:
         The effects to perform; their answers are sent back.
     """
-    for written in made.written:
+    for written in commit_manifests.written_manifests:
         if written.path == manifest.manifest_path:
             return written.entries, written.partition
     entries = yield from files.entries(manifest)

@@ -23,7 +23,7 @@ from spec_ref.data_types.types import UNKNOWN, StructType, Type
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.writer import manifest_file
+from spec_ref.manifests.writer import build_manifest_file
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.table_metadata.metadata import TableMetadata
 
@@ -49,7 +49,7 @@ class CommitManifests:
         self._written: dict[Any, WrittenManifest] = {}
 
     @property
-    def written(self) -> list[WrittenManifest]:
+    def written_manifests(self) -> list[WrittenManifest]:
         """The manifests that were written, over all attempts."""
         return list(self._written.values())
 
@@ -66,7 +66,7 @@ class CommitManifests:
         content: ManifestContent,
         metadata: TableMetadata,
         sequence_number: int,
-        stored: Iterable[StructType | None] = (),
+        stored_types: Iterable[StructType | None] = (),
     ) -> Steps[ManifestFile]:
         """Write a manifest, unless an earlier attempt wrote the same one.
 
@@ -77,7 +77,7 @@ class CommitManifests:
             content: the kind of their files.
             metadata: the table.
             sequence_number: the sequence number of this attempt.
-            stored: the types of the partition tuples in the manifests that the entries were read from.
+            stored_types: the types of the partition tuples in the manifests that the entries were read from.
 
         Returns:
             The entry of the manifest in the manifest list.
@@ -91,7 +91,7 @@ class CommitManifests:
         if key not in self._written:
             made = tuple(entries)
             path = f"{metadata_directory(metadata)}/{self.name}-m{len(self._written)}.avro"
-            partition = partition_type(metadata, spec, stored)
+            partition = partition_type(metadata, spec, stored_types)
             contents = ManifestPayload(
                 entries=made,
                 format_version=metadata.format_version,
@@ -103,7 +103,7 @@ class CommitManifests:
             length = yield WriteFile(path, contents)
             self._written[key] = WrittenManifest(path, length, made, spec, content, partition)
         written = self._written[key]
-        return manifest_file(
+        return build_manifest_file(
             written.entries,
             spec,
             schema,
@@ -116,14 +116,16 @@ class CommitManifests:
         )
 
 
-def partition_type(metadata: TableMetadata, spec: PartitionSpec, stored: Iterable[StructType | None]) -> StructType:
+def partition_type(
+    metadata: TableMetadata, spec: PartitionSpec, stored_types: Iterable[StructType | None]
+) -> StructType:
     """Find the type in which partition tuples of a spec are written; tuples of old files are copied unchanged.
 
     Args:
         metadata: the table, whose schemas have the types of source columns, including dropped ones.
         spec: the partition spec.
-        stored: the types of the tuples in manifests, for fields of unknown transforms and of columns that no schema
-            has.
+        stored_types: the types of the tuples in manifests, for fields of unknown transforms and of columns that no
+            schema has.
 
     Returns:
         The struct type.
@@ -135,7 +137,7 @@ def partition_type(metadata: TableMetadata, spec: PartitionSpec, stored: Iterabl
     if all(field.type != UNKNOWN for field in declared.fields):
         return declared
     found: dict[int, Type] = {}
-    for field in (field for type_ in stored if type_ is not None for field in type_.fields):
+    for field in (field for type_ in stored_types if type_ is not None for field in type_.fields):
         before = found.get(field.id, UNKNOWN)
         if before == UNKNOWN or is_promotable(before, field.type, metadata.format_version):
             found[field.id] = field.type
@@ -155,7 +157,11 @@ MANIFEST_CONTENT = {
 
 
 def new_manifests(
-    change: SnapshotChange, planned: TableMetadata, current: TableMetadata, made: CommitManifests, sequence_number: int
+    change: SnapshotChange,
+    planned: TableMetadata,
+    current: TableMetadata,
+    commit_manifests: CommitManifests,
+    sequence_number: int,
 ) -> Steps[list[ManifestFile]]:
     """Write the manifests of the files to add: one for each partition spec and kind of file.
 
@@ -163,7 +169,7 @@ def new_manifests(
         change: the change.
         planned: the table that it was planned on.
         current: the table that it is applied to.
-        made: the manifests written so far.
+        commit_manifests: the manifests written so far.
         sequence_number: the sequence number of this attempt.
 
     Returns:
@@ -180,7 +186,7 @@ def new_manifests(
         groups.setdefault((new.resolved_spec_id(planned), MANIFEST_CONTENT[new.data_file.content]), []).append(new)
     manifests = []
     for (spec_id, content), group in groups.items():
-        entries = (added_entry(new, made.snapshot_id) for new in group)
+        entries = (added_entry(new, commit_manifests.snapshot_id) for new in group)
         spec = current.spec_by_id(spec_id)
         if not spec.is_writable:
             raise spec_error(
@@ -189,7 +195,11 @@ def new_manifests(
                 found=spec_id,
             )
         manifests.append(
-            (yield from made.write(("new", spec_id, content), entries, spec, content, current, sequence_number))
+            (
+                yield from commit_manifests.write(
+                    ("new", spec_id, content), entries, spec, content, current, sequence_number
+                )
+            )
         )
     return manifests
 

@@ -29,7 +29,7 @@ from spec_ref.table_metadata.statistics import StatisticsFile
 from spec_ref.table_metadata.upgrade import upgrade
 
 
-def apply(change: MetadataChange, planned: TableMetadata, current: TableMetadata, now_ms: int) -> TableMetadata:
+def apply_change(change: MetadataChange, planned: TableMetadata, current: TableMetadata, now_ms: int) -> TableMetadata:
     """Apply a change of the metadata; the commit sets the logs and the time of the update.
 
     Args:
@@ -122,7 +122,7 @@ def with_reference(metadata: TableMetadata, name: str, ref: SnapshotRef, timesta
     """
     if name == MAIN and ref.type is not RefType.BRANCH:
         raise commit_conflict("REF006", "main must be a branch", found=ref.type.value)
-    if name != MAIN or metadata.refs or _REFS.write(metadata.format_version) is not OMITTED:
+    if name != MAIN or metadata.refs or _REFS.writer_presence(metadata.format_version) is not OMITTED:
         metadata = evolve(metadata, refs={**metadata.references, name: ref})
     if name != MAIN or metadata.current_snapshot_id == ref.snapshot_id:
         return metadata

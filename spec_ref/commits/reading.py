@@ -157,7 +157,7 @@ class MetadataFileCache:
         Raises:
             MissingFile: MLS003 if a manifest that has to be counted does not exist.
         """
-        needed = [name for name in COUNTS if _LISTED[name].write(version) is REQUIRED]
+        needed = [name for name in COUNTS if _LISTED[name].writer_presence(version) is REQUIRED]
         made = []
         for manifest in manifests:
             if any(getattr(manifest, name) is None for name in needed):

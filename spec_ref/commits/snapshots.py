@@ -45,7 +45,7 @@ def next_sequence_number(metadata: TableMetadata) -> int:
     Returns:
         The sequence number; 0 in v1.
     """
-    if _TABLE["last_sequence_number"].write(metadata.format_version) is OMITTED:
+    if _TABLE["last_sequence_number"].writer_presence(metadata.format_version) is OMITTED:
         return 0
     return metadata.last_sequence_number + 1
 
@@ -81,7 +81,7 @@ def next_snapshot(
     planned: TableMetadata,
     current: TableMetadata,
     files: MetadataFileCache,
-    made: CommitManifests,
+    commit_manifests: CommitManifests,
     attempt: int,
     now_ms: int,
 ) -> Steps[NextSnapshot]:
@@ -92,7 +92,7 @@ def next_snapshot(
         planned: the table that it was planned on.
         current: the table that it is applied to.
         files: the files read so far.
-        made: the manifests written so far.
+        commit_manifests: the manifests written so far.
         attempt: the number of the attempt, for the name of the manifest list.
         now_ms: the time in milliseconds from the Unix epoch; that of the table is used if it is later.
 
@@ -112,20 +112,24 @@ def next_snapshot(
     number = next_sequence_number(current)
     before = yield from files.manifests(parent)
     removal = file_removal.resolve_removal(change, current)
-    kept, removed = yield from file_removal.remove_files(before, removal, current, files, made, number)
+    kept, removed = yield from file_removal.remove_files(before, removal, current, files, commit_manifests, number)
     yield from conflicts.check_new_deletes(change, removed, planned, current, files)
     conflicts.check_row_ids(change, removed, planned, current)
-    new = yield from manifests.new_manifests(change, planned, current, made, number)
+    new = yield from manifests.new_manifests(change, planned, current, commit_manifests, number)
     listed = [*new, *kept]
     if change.merges:
-        listed = yield from manifest_merging.merge_manifests(listed, current.properties, current, files, made, number)
+        listed = yield from manifest_merging.merge_manifests(
+            listed, current.properties, current, files, commit_manifests, number
+        )
     if change.rewrites_manifests:
-        listed = yield from manifest_merging.compact_manifests(listed, current.properties, current, files, made, number)
+        listed = yield from manifest_merging.compact_manifests(
+            listed, current.properties, current, files, commit_manifests, number
+        )
     counted = yield from files.with_counts(listed, current.format_version)
     assigned, row_ids = assign_row_ids(counted, current)
-    path = f"{metadata_directory(current)}/snap-{made.snapshot_id}-{attempt}-{made.name}.avro"
+    path = f"{metadata_directory(current)}/snap-{commit_manifests.snapshot_id}-{attempt}-{commit_manifests.name}.avro"
     snapshot = Snapshot(
-        snapshot_id=made.snapshot_id,
+        snapshot_id=commit_manifests.snapshot_id,
         parent_snapshot_id=None if parent is None else parent.snapshot_id,
         sequence_number=number,
         timestamp_ms=max(now_ms, current.last_updated_ms),
@@ -161,7 +165,7 @@ def next_snapshot(
 
 
 def assign_row_ids(
-    listed: tuple[ManifestFile, ...], current: TableMetadata
+    manifest_files: tuple[ManifestFile, ...], current: TableMetadata
 ) -> tuple[tuple[ManifestFile, ...], tuple[int, int] | None]:
     """Assign row ids to manifests, starting with the table's ``next-row-id`` at this attempt (LIN023, LIN030).
 
@@ -169,15 +173,15 @@ def assign_row_ids(
     row id becomes the first row id of the last manifest that was assigned one, plus the rows of that manifest (TMD028).
 
     Args:
-        listed: the entries of the manifest list.
+        manifest_files: the entries of the manifest list.
         current: the table that the change is applied to.
 
     Returns:
         The entries with first row ids, and the table's next row id before and after; None if the version has none.
     """
     if current.next_row_id is None:
-        return listed, None
-    assigned, after = assign_first_row_ids(listed, current.next_row_id)
+        return manifest_files, None
+    assigned, after = assign_first_row_ids(manifest_files, current.next_row_id)
     return assigned, (current.next_row_id, after)
 
 

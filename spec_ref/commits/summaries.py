@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from spec_ref.manifests.data_file import DataFile, FileContent
-from spec_ref.snapshots.summary import OPERATION, SnapshotOperation, totals
+from spec_ref.snapshots.summary import OPERATION, SnapshotOperation, compute_totals
 
 ADDED, REMOVED = "added", "removed"
 
 
-def count(data_files: Iterable[DataFile], change: str) -> Counter[str]:
+def count_files(data_files: Iterable[DataFile], change: str) -> Counter[str]:
     """Count files for the summary of a snapshot.
 
     Args:
@@ -42,7 +42,7 @@ def build_summary(
     operation: SnapshotOperation,
     added: Iterable[DataFile],
     removed: Iterable[DataFile],
-    before: Mapping[str, str] | None,
+    parent_summary: Mapping[str, str] | None,
     properties: Iterable[tuple[str, str]] = (),
 ) -> dict[str, str]:
     """Build the summary of a snapshot.
@@ -51,17 +51,17 @@ def build_summary(
         operation: the operation of the snapshot.
         added: the files that it adds.
         removed: the files that it removes.
-        before: the summary of its parent; empty if there is no parent, None if the parent has no summary. Totals
-            continue from it.
+        parent_summary: the summary of its parent; empty if there is no parent, None if the parent has no summary.
+            Totals continue from it.
         properties: further entries of the summary.
 
     Returns:
         The summary, with the operation.
     """
     added, removed = list(added), list(removed)
-    counted = count(added, ADDED) + count(removed, REMOVED)
+    counted = count_files(added, ADDED) + count_files(removed, REMOVED)
     partitions = {tuple(sorted(one.partition.items(), key=lambda item: item[0])) for one in (*added, *removed)}
     made = {OPERATION: operation.value, **dict(properties)}
     made.update({name: str(number) for name, number in counted.items()})
     made["changed-partition-count"] = str(len(partitions))
-    return made | totals(before, counted)
+    return made | compute_totals(parent_summary, counted)

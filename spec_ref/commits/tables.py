@@ -56,14 +56,14 @@ class TableKind(Protocol):
     """A kind of table: the names of its metadata files, and how to find out the result of a swap."""
 
     def new_metadata_location(
-        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
+        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique_part: str
     ) -> str:
         """Choose the location where new metadata is written before the swap.
 
         Args:
             base: the location and the content of the previous metadata file; None for a new table.
             metadata: the new metadata.
-            unique: a text that no other file of the table has in its name.
+            unique_part: a text that no other file of the table has in its name.
 
         Returns:
             The location.
@@ -106,20 +106,20 @@ class MetastoreTable:
     """A table whose pointer is in a metastore, which swaps it (OCC012)."""
 
     def new_metadata_location(
-        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
+        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique_part: str
     ) -> str:
         """Choose the name ``<V+1>-<random-uuid>.metadata.json``.
 
         Args:
             base: the location and the content of the previous metadata file; None for a new table.
             metadata: the new metadata.
-            unique: a text that no other file of the table has in its name.
+            unique_part: a text that no other file of the table has in its name.
 
         Returns:
             The location.
         """
         version = 0 if base is None else metadata_version(base[0]) + 1
-        name = metastore_name(version, unique, compressed=compresses_metadata(metadata))
+        name = metastore_name(version, unique_part, compressed=compresses_metadata(metadata))
         return f"{metadata_directory(metadata)}/{name}"
 
     def is_committed(
@@ -167,20 +167,20 @@ class FileSystemTable:
     """
 
     def new_metadata_location(
-        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str
+        self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique_part: str
     ) -> str:
         """Choose a random name, which the swap renames to that of the next version.
 
         Args:
             base: the location and the content of the previous metadata file; None for a new table.
             metadata: the new metadata.
-            unique: a text that no other file of the table has in its name.
+            unique_part: a text that no other file of the table has in its name.
 
         Returns:
             The location.
         """
         suffix = GZIP_SUFFIXES[0] if compresses_metadata(metadata if base is None else base[1]) else METADATA_SUFFIX
-        return f"{version_directory(metadata)}/{unique}{suffix}"
+        return f"{version_directory(metadata)}/{unique_part}{suffix}"
 
     def is_committed(
         self, expected: str | None, new: str, metadata: TableMetadata

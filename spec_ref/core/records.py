@@ -64,7 +64,7 @@ def spec_field(
     """
     absent = default if missing is attrs.NOTHING else missing
     rule = FieldRule(
-        name=name, v1=v1, v2=v2, v3=v3, reads=read, requirement=requirement, id=id, type=type, missing=absent
+        name=name, v1=v1, v2=v2, v3=v3, reader_presences=read, requirement=requirement, id=id, type=type, missing=absent
     )
     return attrs.field(
         default=missing if default is attrs.NOTHING else default,
@@ -140,7 +140,7 @@ def ids_added_after_v1(*classes: type) -> frozenset[int]:
     Returns:
         The field ids.
     """
-    rules = [rule for cls in classes for rule in field_rules(cls).values() if rule.write(V1) is OMITTED]
+    rules = [rule for cls in classes for rule in field_rules(cls).values() if rule.writer_presence(V1) is OMITTED]
     return frozenset(rule.id for rule in rules if rule.id is not None)
 
 

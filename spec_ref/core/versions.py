@@ -164,7 +164,7 @@ class FieldRule:
     v2: Presence
     v3: Presence
 
-    reads: tuple[Presence | None, ...] = attrs.field(converter=_reader_columns, default=None)
+    reader_presences: tuple[Presence | None, ...] = attrs.field(converter=_reader_columns, default=None)
     """What readers of each version do, if it differs from what its writers do: they accept what older versions wrote
     and upgraded tables still have (VER006, VER007, VER008, UPG005). None if it does not differ."""
 
@@ -180,7 +180,7 @@ class FieldRule:
     missing: Any
     """The value that a reader assigns if the field may be absent; ``attrs.NOTHING`` if it is required."""
 
-    def write(self, version: FormatVersion) -> Presence:
+    def writer_presence(self, version: FormatVersion) -> Presence:
         """Find what a writer of a version does with the field.
 
         Args:
@@ -191,7 +191,7 @@ class FieldRule:
         """
         return (self.v1, self.v2, self.v3)[version - 1]
 
-    def read(self, version: FormatVersion) -> Presence:
+    def reader_presence(self, version: FormatVersion) -> Presence:
         """Find what a reader of a version does with the field.
 
         Args:
@@ -200,14 +200,14 @@ class FieldRule:
         Returns:
             Whether it is required, optional or omitted.
         """
-        return self.reads[version - 1] or self.write(version)
+        return self.reader_presences[version - 1] or self.writer_presence(version)
 
     @property
     def since(self) -> FormatVersion:
         """The first version that has the field."""
-        return next(version for version in FormatVersion if self.write(version) is not OMITTED)
+        return next(version for version in FormatVersion if self.writer_presence(version) is not OMITTED)
 
     @property
     def required_since(self) -> FormatVersion:
         """The first version whose writers have to write the field."""
-        return next(version for version in FormatVersion if self.write(version) is REQUIRED)
+        return next(version for version in FormatVersion if self.writer_presence(version) is REQUIRED)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from spec_ref.avro_mapping.schema import entry_fields, split_optional, type_from_avro
 from spec_ref.columnar.arrow_types import ArrowColumn
-from spec_ref.columnar.encodings.avro.batches import DecompressedBlock, Layout
+from spec_ref.columnar.encodings.avro.batches import ColumnDecoder, DecompressedBlock
 from spec_ref.columnar.encodings.avro.batches import batches as grouped
 from spec_ref.columnar.encodings.avro.columns import (
     DecodedColumn,
@@ -46,7 +46,7 @@ from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, open_container
 from spec_ref.encodings.avro.types import Array, AvroType, Map, Record, Union, parse_schema
 from spec_ref.encodings.random_access_bytes import open_source
 from spec_ref.schemas.column_ids import ColumnIds, column_ids
-from spec_ref.schemas.column_projection import WrittenColumns
+from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.name_mapping import MappedField
 
 REQUIREMENT = "AVR014"
@@ -54,7 +54,7 @@ FILE_LIMITS = attrs.evolve(LIMITS, total_bytes=1 << 40)
 """Blocks are released as soon as their rows are read, so that only the size of each block matters."""
 
 
-def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
+def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[FileColumns, Any]:
     """Open an Avro file; see `spec_ref.data_files.reader.open_rows`.
 
     Args:
@@ -76,15 +76,15 @@ def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[Written
     own = _has_ids(schema)
     ids = column_ids("AVR013", own, mapping)
     struct, places = _columns(schema, ids)
-    written = WrittenColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
+    written = FileColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         wanted = [(field, places[field.id]) for field in struct.fields if field.name in columns]
         skipped = {field.id for field in struct.fields if field.name not in columns}
-        layout = Layout(schema, lazy=skipped if own else ())
+        column_decoder = ColumnDecoder(schema, lazy=skipped if own else ())
         first = 0
         for parts in grouped(DecompressedBlock(count, payload) for count, payload in container.payloads()):
-            column = layout.decode(parts, REQUIREMENT, first)
+            column = column_decoder.decode(parts, REQUIREMENT, first)
             first += column.length
             yield from slice_batch(_batch(schema, wanted, column), rows)
 
@@ -160,9 +160,9 @@ def _is_variant(record: Record) -> bool:
     return names == ["metadata", "value"] and all(field.id is None for field in record.fields)
 
 
-def _part(name: str, own: int | None, type_: AvroType, ids: ColumnIds) -> tuple[int, Type, bool]:
+def _part(name: str, stored_id: int | None, type_: AvroType, ids: ColumnIds) -> tuple[int, Type, bool]:
     with error_path(f"/{name}"):
-        part_id = ids.take(name, own)
+        part_id = ids.take(name, stored_id)
         if part_id is None:
             raise spec_error("AVR013", f"the name mapping has no id for {name}")
         inner, required = split_optional(type_)

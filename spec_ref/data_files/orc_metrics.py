@@ -79,12 +79,12 @@ def _columns(schema: pa.Schema, struct: StructType) -> Iterator[tuple[int, int]]
     yield from _below(list(schema), struct, None, 1)
 
 
-def _below(fields: Sequence[Any], type_: Type | None, around: int | None, column: int) -> Iterator[tuple[int, int]]:
-    """Walk the children of a type; ``around`` is the id of their parent, for children without ids."""
+def _below(fields: Sequence[Any], type_: Type | None, parent_id: int | None, column: int) -> Iterator[tuple[int, int]]:
+    """Walk the children of a type; ``parent_id`` is the id of their parent, for children without ids."""
     known = _known(type_)
     for place, field in enumerate(fields):
         inner = known.get(field.name) if isinstance(type_, StructType) else known.get(str(place))
-        field_id = inner.id if inner is not None else around
+        field_id = inner.id if inner is not None else parent_id
         if field_id is not None:
             yield column, field_id
         yield from _below(child_fields(field.type), None if inner is None else inner.type, field_id, column + 1)

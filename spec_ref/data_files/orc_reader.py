@@ -19,14 +19,14 @@ from spec_ref.data_files.batches import empty_batches, slice_batch
 from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
 from spec_ref.data_files.orc_metrics import count_orc_columns
 from spec_ref.data_files.orc_schema import child_fields, columns_from_orc
-from spec_ref.data_files.orc_timestamps import exceed_nanoseconds, read_presence, read_timestamps
+from spec_ref.data_files.orc_timestamps import exceeds_nanoseconds, read_presence, read_timestamps
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.random_access_bytes import open_source
-from spec_ref.schemas.column_projection import WrittenColumns
+from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.name_mapping import MappedField
 
 
-def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
+def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[FileColumns, Any]:
     """Open an ORC file; see `spec_ref.data_files.reader.open_rows`.
 
     Args:
@@ -86,7 +86,7 @@ def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: 
         arrays = far.fields([fields[place] for place in places], columns, struct, (), None)
     except pa.ArrowInvalid as error:
         repeated = (one for name in names for one in _repeated_timestamps(schema.field(name).type, columns[name]))
-        if any(exceed_nanoseconds(data, far.stripe, column) for column in repeated):
+        if any(exceeds_nanoseconds(data, far.stripe, column) for column in repeated):
             raise spec_error("ORC008", f"the file cannot be read: {error}", aspect=BEYOND_NANOSECONDS) from error
         raise
     return pa.RecordBatch.from_arrays([arrays[name] for name in names], names)
@@ -100,7 +100,12 @@ class _FarStripe:
     """Reads columns by pyarrow: by their names, with dots for those in structs."""
 
     def fields(
-        self, fields: Sequence[Any], columns: Mapping[str, int], struct: StructType, path: tuple[str, ...], around: Any
+        self,
+        fields: Sequence[Any],
+        columns: Mapping[str, int],
+        struct: StructType,
+        path: tuple[str, ...],
+        parent_valid: Any,
     ) -> dict[str, Any]:
         """Read the arrays of the columns, or of the fields of a struct, by their names.
 
@@ -109,7 +114,7 @@ class _FarStripe:
             columns: the ORC column id of each.
             struct: their types, as far as they are read.
             path: the names of the structs that contain them.
-            around: which rows have the struct; None at the top level.
+            parent_valid: which rows have the struct; None at the top level.
 
         Returns:
             The arrays by name.
@@ -123,13 +128,13 @@ class _FarStripe:
             if field.name in others:
                 made[field.name] = others[field.name]
             elif isinstance(type_, StructType):
-                made[field.name] = self._struct(field, column, type_, (*path, field.name), around)
+                made[field.name] = self._struct(field, column, type_, (*path, field.name), parent_valid)
             else:
-                made[field.name] = read_timestamps(self.data, self.stripe, column, type_, around)
+                made[field.name] = read_timestamps(self.data, self.stripe, column, type_, parent_valid)
         return made
 
-    def _struct(self, field: Any, column: int, type_: StructType, path: tuple[str, ...], around: Any) -> Any:
-        valid = read_presence(self.data, self.stripe, column, around)
+    def _struct(self, field: Any, column: int, type_: StructType, path: tuple[str, ...], parent_valid: Any) -> Any:
+        valid = read_presence(self.data, self.stripe, column, parent_valid)
         inner = child_fields(field.type)
         columns = {one.name: column + 1 + sum(map(count_orc_columns, inner[:place])) for place, one in enumerate(inner)}
         if len({one.name for one in inner}) < len(inner):

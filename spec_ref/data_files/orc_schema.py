@@ -39,7 +39,7 @@ from spec_ref.data_types.types import (
     kind,
 )
 from spec_ref.schemas.column_ids import ColumnIds, column_ids
-from spec_ref.schemas.column_projection import WrittenColumns
+from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.name_mapping import MappedField
 
 ID = "iceberg.id"
@@ -129,7 +129,7 @@ def type_attributes(type_: Type) -> Attributes:
 # From ORC
 
 
-def columns_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = None) -> WrittenColumns:
+def columns_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = None) -> FileColumns:
     """Read the columns of a file; those that cannot be read are listed apart from the struct.
 
     Args:
@@ -145,7 +145,7 @@ def columns_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = 
     fields = list(schema)
     ids = column_ids("ORC001", has_ids(fields), mapping)
     struct = _struct(fields, ids)
-    return WrittenColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
+    return FileColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
 
 
 def struct_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = None) -> StructType:

@@ -33,7 +33,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def read_presence(
-    data: ByteSource, stripe: Stripe, column: int, around: npt.NDArray[np.bool_] | None = None
+    data: ByteSource, stripe: Stripe, column: int, parent_valid: npt.NDArray[np.bool_] | None = None
 ) -> npt.NDArray[np.bool_]:
     """Find the rows of a stripe that have a value in a column.
 
@@ -41,7 +41,7 @@ def read_presence(
         data: the content of the file.
         stripe: one of `spec_ref.data_files.orc_footer.read_stripes`.
         column: the ORC column id.
-        around: which rows have the struct that contains the column; None at the top level.
+        parent_valid: which rows have the struct that contains the column; None at the top level.
 
     Returns:
         A flag per row of the stripe.
@@ -50,7 +50,7 @@ def read_presence(
         SpecError: ORC008, for a stream that is damaged.
     """
     found = next((one for one in stripe.streams if one.column == column and one.kind == PRESENT), None)
-    places = np.ones(stripe.rows, bool) if around is None else around.copy()
+    places = np.ones(stripe.rows, bool) if parent_valid is None else parent_valid.copy()
     if found is None:
         return places
     count = int(places.sum())
@@ -63,7 +63,7 @@ def read_presence(
 
 
 def read_timestamps(
-    data: ByteSource, stripe: Stripe, column: int, type_: Type, around: npt.NDArray[np.bool_] | None = None
+    data: ByteSource, stripe: Stripe, column: int, type_: Type, parent_valid: npt.NDArray[np.bool_] | None = None
 ) -> Any:
     """Read the values of a timestamp column in a stripe.
 
@@ -72,7 +72,7 @@ def read_timestamps(
         stripe: one of `spec_ref.data_files.orc_footer.read_stripes`.
         column: the ORC column id.
         type_: the timestamp type of the column.
-        around: which rows have the struct that contains the column; None at the top level.
+        parent_valid: which rows have the struct that contains the column; None at the top level.
 
     Returns:
         An Arrow array of the type, with a value or null per row of the stripe.
@@ -90,7 +90,7 @@ def read_timestamps(
             "timestamps out of the range of nanoseconds can only be read if the writer's time zone is UTC",
             stripe.timezone,
         )
-    valid = read_presence(data, stripe, column, around)
+    valid = read_presence(data, stripe, column, parent_valid)
     try:
         count = int(valid.sum())
         seconds = decode_integers(stream_bytes(data, streams[DATA], MAX_STREAM), count, signed=True) + EPOCH
@@ -110,7 +110,7 @@ FIRST_SECOND, LAST_SECOND = -(1 << 63) // 10**9, (1 << 63) // 10**9
 """The first and the last second in which some instant fits 64 bits of nanoseconds since 1970."""
 
 
-def exceed_nanoseconds(data: ByteSource, stripe: Stripe, column: int) -> bool:
+def exceeds_nanoseconds(data: ByteSource, stripe: Stripe, column: int) -> bool:
     """Decide whether a stripe has a timestamp that 64 bits of nanoseconds cannot hold.
 
     Args:

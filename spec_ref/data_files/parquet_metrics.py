@@ -85,14 +85,14 @@ def _column_ids(root: ParquetNode, struct: StructType) -> Iterator[int | None]:
 
 
 def _ids_below(
-    node: ParquetNode, path: tuple[str, ...], around: int | None, ids: dict[tuple[str, ...], int]
+    node: ParquetNode, path: tuple[str, ...], parent_id: int | None, ids: dict[tuple[str, ...], int]
 ) -> Iterator[int | None]:
     if not node.children:
-        yield around
+        yield parent_id
     for child in node.children:
         here = (*path, child.name)
         own = child.field_id if child.field_id is not None else ids.get(here)
-        yield from _ids_below(child, here, own if own is not None else around, ids)
+        yield from _ids_below(child, here, own if own is not None else parent_id, ids)
 
 
 def _paths(struct: StructType, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], int]]:

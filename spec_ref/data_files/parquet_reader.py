@@ -18,7 +18,7 @@ from spec_ref.core.errors import spec_error
 from spec_ref.data_files.parquet_schema import columns_from_parquet
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.data_types.types import BINARY, STRING, StructType
-from spec_ref.schemas.column_projection import WrittenColumns
+from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.name_mapping import MappedField
 
 INDEX_BYTES = 4
@@ -30,18 +30,18 @@ def open_parquet(
     file: Any,
     mapping: Sequence[MappedField] | None,
     *,
-    threads: bool = False,
-    dictionaries: bool = False,
-    decryption: Any = None,
-) -> tuple[WrittenColumns, Any]:
+    use_threads: bool = False,
+    use_dictionaries: bool = False,
+    decryption_properties: Any = None,
+) -> tuple[FileColumns, Any]:
     """Open a Parquet file; see `spec_ref.data_files.reader.open_rows`.
 
     Args:
         file: a seekable file that is opened for reading.
         mapping: the table's name mapping; None if it has none.
-        threads: whether pyarrow may decode columns in several threads.
-        dictionaries: whether texts and bytes may be returned as dictionary arrays.
-        decryption: pyarrow's ``FileDecryptionProperties``, if the file is encrypted.
+        use_threads: whether pyarrow may decode columns in several threads.
+        use_dictionaries: whether texts and bytes may be returned as dictionary arrays.
+        decryption_properties: pyarrow's ``FileDecryptionProperties``, if the file is encrypted.
 
     Returns:
         The columns of the file, and the function that reads its batches.
@@ -49,28 +49,28 @@ def open_parquet(
     Raises:
         SpecError: PQT001 to PQT007 if the file cannot be read.
     """
-    footer = file if decryption is None else decrypted_footer(file, decryption)
+    footer = file if decryption_properties is None else decrypted_footer(file, decryption_properties)
     written = columns_from_parquet(read_parquet_schema(footer), mapping)
-    options = {} if decryption is None else {"decryption_properties": decryption}
+    options = {} if decryption_properties is None else {"decryption_properties": decryption_properties}
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         try:
             opened = _opened(file, **options)
-            if dictionaries and (coded := _by_dictionary(opened.metadata, written.struct)):
+            if use_dictionaries and (coded := _by_dictionary(opened.metadata, written.struct)):
                 opened = _opened(file, metadata=opened.metadata, read_dictionary=coded, **options)
-            yield from opened.iter_batches(rows, columns=list(columns), use_threads=threads)
+            yield from opened.iter_batches(rows, columns=list(columns), use_threads=use_threads)
         except (pa.ArrowException, OSError) as error:
             raise spec_error("PQT007", f"the file cannot be read: {error}") from error
 
     return written, batches
 
 
-def decrypted_footer(file: Any, decryption: Any) -> io.BytesIO:
+def decrypted_footer(file: Any, decryption_properties: Any) -> io.BytesIO:
     """Write the footer of an encrypted file as that of a file without encryption and without rows.
 
     Args:
         file: a seekable file that is opened for reading.
-        decryption: pyarrow's ``FileDecryptionProperties``.
+        decryption_properties: pyarrow's ``FileDecryptionProperties``.
 
     Returns:
         A file with the footer alone.
@@ -80,7 +80,7 @@ def decrypted_footer(file: Any, decryption: Any) -> io.BytesIO:
     """
     found = io.BytesIO()
     try:
-        _opened(file, decryption_properties=decryption).metadata.write_metadata_file(found)
+        _opened(file, decryption_properties=decryption_properties).metadata.write_metadata_file(found)
     except (pa.ArrowException, OSError) as error:
         raise spec_error("PQT007", f"the file cannot be decrypted: {error}") from error
     found.seek(0)

@@ -47,7 +47,7 @@ from spec_ref.data_types.types import (
     kind,
 )
 from spec_ref.schemas.column_ids import ColumnIds, column_ids
-from spec_ref.schemas.column_projection import WrittenColumns
+from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.name_mapping import MappedField
 
 
@@ -129,7 +129,7 @@ def stored_type(type_: Type) -> ParquetType | None:
 # From Parquet
 
 
-def columns_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None = None) -> WrittenColumns:
+def columns_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None = None) -> FileColumns:
     """Read the columns of a file; those that cannot be read are listed apart from the struct.
 
     Args:
@@ -144,7 +144,7 @@ def columns_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | Non
     """
     ids = column_ids("PQT001", has_ids(root), mapping)
     struct = _struct(root.children, ids)
-    return WrittenColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
+    return FileColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
 
 
 def struct_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None = None) -> StructType:

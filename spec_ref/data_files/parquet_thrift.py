@@ -189,7 +189,7 @@ class CompactReader:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
-        self.left = MAX_VALUES
+        self.remaining = MAX_VALUES
 
     def schema(self) -> list[dict[int, Any]]:
         """Read the list of schema elements: field 2 of the first struct, after the version.
@@ -236,8 +236,8 @@ class CompactReader:
         Raises:
             SpecError: PQT001 if the footer has too many values, nests too deep or is damaged.
         """
-        self.left -= 1
-        if self.left < 0:
+        self.remaining -= 1
+        if self.remaining < 0:
             raise _broken("the schema is too large", Description(f"over {MAX_VALUES} values"))
         if kind in (_TRUE, _FALSE):
             return kind == _TRUE

@@ -26,9 +26,9 @@ SAMPLE = 2048
 class ParquetWriter:
     """Writes one Parquet file."""
 
-    def __init__(self, out: OutputFile, struct: StructType, codec: str, encryption: Any = None) -> None:
+    def __init__(self, out: OutputFile, struct: StructType, codec: str, encryption_properties: Any = None) -> None:
         self._struct = struct
-        self._encryption = encryption
+        self._encryption = encryption_properties
         self._schema = arrow_schema(struct)
         self._is_completed = any(logical is not None for logical in logical_types(struct))
         self._out: Any = DeferredSink(out) if self._is_completed else out
@@ -36,7 +36,7 @@ class ParquetWriter:
         self._made: pq.ParquetWriter | None = None
         if not self._schema:
             raise spec_error("PQT006", "the Parquet file would have no columns; columns of type unknown are not stored")
-        assert not (self._is_completed and encryption), "the footer of an encrypted file cannot be completed"
+        assert not (self._is_completed and encryption_properties), "the footer of an encrypted file cannot be completed"
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a row group.
@@ -103,7 +103,7 @@ def _repeats(array: Any) -> bool:
     return len(values) == 0 or len(values.unique()) < 0.99 * len(values)
 
 
-def _column_ids(type_: Type, own: int) -> Iterator[int]:
+def _column_ids(type_: Type, field_id: int) -> Iterator[int]:
     """Find the field ids of the physical columns of a column, in order."""
     match type_:
         case StructType(fields):
@@ -115,6 +115,6 @@ def _column_ids(type_: Type, own: int) -> Iterator[int]:
             yield from _column_ids(key, key_id)
             yield from _column_ids(value, value_id)
         case VariantType():
-            yield from (own, own)  # metadata and value
+            yield from (field_id, field_id)  # metadata and value
         case _ if type_ != UNKNOWN:
-            yield own
+            yield field_id

@@ -11,7 +11,7 @@ from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.batches import BATCH_ROWS, Batches, InputFile
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.column_projection import WrittenColumns
+from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.name_mapping import MappedField
 
 
@@ -19,7 +19,7 @@ from spec_ref.schemas.name_mapping import MappedField
 class DataFileReader:
     """An opened data file: its columns, and the function that reads its rows."""
 
-    written: WrittenColumns
+    columns: FileColumns
     """The columns with their ids, from the file or the name mapping."""
 
     _batches: Batches
@@ -47,9 +47,9 @@ def open_rows(
     file_format: FileFormat,
     mapping: Sequence[MappedField] | None = None,
     *,
-    threads: bool = False,
-    dictionaries: bool = False,
-    decryption: Any = None,
+    use_threads: bool = False,
+    use_dictionaries: bool = False,
+    decryption_properties: Any = None,
 ) -> DataFileReader:
     """Open a data file, position delete file or equality delete file.
 
@@ -57,10 +57,11 @@ def open_rows(
         file: the file; the caller closes it, after reading the batches.
         file_format: the format that the manifest entry names.
         mapping: the table's name mapping, for files without field ids; None if it has none.
-        threads: whether columns may be decoded in several threads, if the format supports that.
-        dictionaries: whether columns of strings and bytes may be returned as Arrow's dictionary arrays, which the
+        use_threads: whether columns may be decoded in several threads, if the format supports that.
+        use_dictionaries: whether columns of strings and bytes may be returned as Arrow's dictionary arrays, which the
             projection (`spec_ref.columnar.schemas.column_projection`) accepts.
-        decryption: pyarrow's ``FileDecryptionProperties``, if the file is a Parquet file with modular encryption.
+        decryption_properties: pyarrow's ``FileDecryptionProperties``, if the file is a Parquet file with modular
+            encryption.
 
     Returns:
         The opened file.
@@ -73,7 +74,11 @@ def open_rows(
     if file_format is FileFormat.PARQUET:
         from spec_ref.data_files.parquet_reader import open_parquet  # noqa: PLC0415
 
-        options = {"threads": threads, "dictionaries": dictionaries, "decryption": decryption}
+        options = {
+            "use_threads": use_threads,
+            "use_dictionaries": use_dictionaries,
+            "decryption_properties": decryption_properties,
+        }
         return DataFileReader(*open_parquet(file, mapping, **options))
     if file_format is FileFormat.ORC:
         from spec_ref.data_files.orc_reader import open_orc  # noqa: PLC0415

@@ -31,7 +31,7 @@ def open_records(
     file_format: FileFormat,
     mapping: Sequence[MappedField] | None = None,
     *,
-    decryption: Any = None,
+    decryption_properties: Any = None,
 ) -> RecordFile:
     """Open a data file, position delete file or equality delete file.
 
@@ -39,7 +39,8 @@ def open_records(
         file: a seekable binary file object; the caller closes it after reading the rows.
         file_format: the format that the manifest entry names.
         mapping: the table's name mapping, for files without field ids.
-        decryption: pyarrow's ``FileDecryptionProperties``, if the file is a Parquet file with modular encryption.
+        decryption_properties: pyarrow's ``FileDecryptionProperties``, if the file is a Parquet file with modular
+            encryption.
 
     Returns:
         The columns of the file, and the function that reads its rows.
@@ -48,7 +49,7 @@ def open_records(
         SpecError: the file does not have the format, or has columns of no Iceberg type; while rows are read, also if
             the file is damaged.
     """
-    reader = open_rows(file, file_format, mapping, decryption=decryption)
+    reader = open_rows(file, file_format, mapping, decryption_properties=decryption_properties)
 
     def rows(columns: Sequence[NestedField]) -> Iterator[Mapping[int, Any]]:
         for batch in reader.batches([column.name for column in columns], BATCH_ROWS):
@@ -61,7 +62,7 @@ def open_records(
             for place in range(batch.num_rows):
                 yield {column.id: own[place] for column, own in zip(columns, values, strict=True)}
 
-    return RecordFile(reader.written, rows)
+    return RecordFile(reader.columns, rows)
 
 
 def write_records(writer: DataFileWriter, fields: Sequence[NestedField], rows: Sequence[Mapping[int, Any]]) -> None:

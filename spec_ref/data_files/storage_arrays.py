@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.arrow_types import is_valid, validity
+from spec_ref.columnar.arrow_types import is_valid, validity_buffer
 from spec_ref.columnar.schemas.column_projection import list_ranges
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType, children
 
@@ -49,14 +49,14 @@ def to_storage_array(type_: Type, array: Any, target: Any) -> Any:
             for at, (field, place) in enumerate(kept):
                 child = to_storage_array(field.type, array.field(place), target.field(at).type)
                 made.append(fill_nulls(child) if field.required else child)
-            return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
+            return pa.StructArray.from_buffers(target, len(array), [validity_buffer(array)], children=made)
         case VariantType():
             parts = [fill_nulls(array.field(place)) for place in range(2)]
-            return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=parts)
+            return pa.StructArray.from_buffers(target, len(array), [validity_buffer(array)], children=parts)
         case ListType(_, element):
             offsets, first, count = list_ranges(array)
             values = to_storage_array(element, array.values.slice(first, count), target.value_type)
-            return pa.ListArray.from_buffers(target, len(array), [validity(array), offsets], children=[values])
+            return pa.ListArray.from_buffers(target, len(array), [validity_buffer(array), offsets], children=[values])
         case MapType(_, key, _, value):
             offsets, first, count = list_ranges(array)
             parts = [
@@ -65,7 +65,7 @@ def to_storage_array(type_: Type, array: Any, target: Any) -> Any:
             ]
             entries = pa.struct([target.key_field, target.item_field])
             pairs = pa.StructArray.from_buffers(entries, count, [None], children=parts)
-            return pa.Array.from_buffers(target, len(array), [validity(array), offsets], children=[pairs])
+            return pa.Array.from_buffers(target, len(array), [validity_buffer(array), offsets], children=[pairs])
         case _:
             return _leaf(array, target)
 
@@ -114,7 +114,7 @@ def fill_nulls(array: Any) -> Any:
     return pa.Array.from_buffers(array.type, len(array), [None, *array.buffers()[1:]], offset=array.offset)
 
 
-def propagate_nulls(array: Any, around: Any = None) -> Any:
+def propagate_nulls(array: Any, parent_valid: Any = None) -> Any:
     """Set an array to null wherever a struct that contains it is null, at every depth.
 
     Arrow's writer of ORC stores the values below a null struct inside another struct, although they do not belong
@@ -122,14 +122,14 @@ def propagate_nulls(array: Any, around: Any = None) -> Any:
 
     Args:
         array: an array without extension types at any depth.
-        around: numpy booleans, false where a containing struct is null; None if no such struct is null.
+        parent_valid: numpy booleans, false where a containing struct is null; None if no such struct is null.
 
     Returns:
         The array.
     """
     valid = is_valid(array)
-    if around is not None:
-        valid = around if valid is None else valid & around
+    if parent_valid is not None:
+        valid = parent_valid if valid is None else valid & parent_valid
     bitmap = None if valid is None else pa.array(valid).buffers()[1]
     if pa.types.is_struct(array.type):
         parts = [propagate_nulls(array.field(place), valid) for place in range(array.type.num_fields)]
@@ -148,7 +148,7 @@ def propagate_nulls(array: Any, around: Any = None) -> Any:
             pairs = pa.StructArray.from_buffers(values.type, len(values), [None], children=entries)
             return pa.Array.from_buffers(array.type, len(array), [bitmap, offsets], children=[pairs])
         return pa.ListArray.from_buffers(array.type, len(array), [bitmap, offsets], children=[propagate_nulls(values)])
-    return array if around is None else pc.if_else(pa.array(around), array, pa.scalar(None, array.type))
+    return array if parent_valid is None else pc.if_else(pa.array(parent_valid), array, pa.scalar(None, array.type))
 
 
 def _leaf(array: Any, target: Any) -> Any:

@@ -16,8 +16,8 @@ def open_writer(
     file_format: FileFormat,
     *,
     codec: str | None = None,
-    name: str = "table",
-    encryption: Any = None,
+    record_name: str = "table",
+    encryption_properties: Any = None,
     target_bytes: int | None = None,
 ) -> DataFileWriter:
     """Open a writer for a new data file.
@@ -27,9 +27,9 @@ def open_writer(
         struct: the columns, with their ids.
         file_format: Parquet, ORC or Avro.
         codec: the compression codec, by its name in the format; zstd by default, deflate in Avro.
-        name: the name of the outermost record of an Avro file.
-        encryption: pyarrow's ``FileEncryptionProperties`` for an encrypted Parquet file; None for a plain file, and for
-            other formats.
+        record_name: the name of the outermost record of an Avro file.
+        encryption_properties: pyarrow's ``FileEncryptionProperties`` for an encrypted Parquet file; None for a plain
+            file, and for other formats.
         target_bytes: the size at which the caller ends the file; no stripe of an ORC file is larger.
 
     Returns:
@@ -43,7 +43,7 @@ def open_writer(
     if file_format is FileFormat.PARQUET:
         from spec_ref.data_files.parquet_writer import ParquetWriter  # noqa: PLC0415
 
-        return ParquetWriter(out, struct, codec or "zstd", encryption)
+        return ParquetWriter(out, struct, codec or "zstd", encryption_properties)
     if file_format is FileFormat.ORC:
         from spec_ref.data_files.orc_writer import STRIPE_BYTES, OrcWriter  # noqa: PLC0415
 
@@ -51,7 +51,7 @@ def open_writer(
     if file_format is FileFormat.AVRO:
         from spec_ref.data_files.avro_writer import AvroWriter  # noqa: PLC0415
 
-        return AvroWriter(out, struct, codec or "deflate", name)
+        return AvroWriter(out, struct, codec or "deflate", record_name)
     raise spec_error(
         "DFL003", "the file format does not store rows", found=file_format.value, expected="avro, orc or parquet"
     )

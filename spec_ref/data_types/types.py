@@ -194,7 +194,7 @@ class VariantType:
 VARIANT = VariantType()
 
 
-def signed_zeros(value: Any) -> Any:
+def signed_zero_key(value: Any) -> Any:
     """Convert a default to a form that distinguishes -0.0 from 0.0, as the rows that it fills keep the sign.
 
     Args:
@@ -206,9 +206,9 @@ def signed_zeros(value: Any) -> Any:
     if isinstance(value, float):
         return value, math.copysign(1, value)
     if isinstance(value, tuple):
-        return tuple(map(signed_zeros, value))
+        return tuple(map(signed_zero_key, value))
     if isinstance(value, Mapping):
-        return {name: signed_zeros(item) for name, item in value.items()}
+        return {name: signed_zero_key(item) for name, item in value.items()}
     return value
 
 
@@ -225,10 +225,10 @@ class NestedField:
     type: Type = spec_field("type", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
     doc: str | None = spec_field("doc", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="TYP002", default=None)
     initial_default: Any = spec_field(
-        "initial-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF001", default=None, eq=signed_zeros
+        "initial-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF001", default=None, eq=signed_zero_key
     )
     write_default: Any = spec_field(
-        "write-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF002", default=None, eq=signed_zeros
+        "write-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF002", default=None, eq=signed_zero_key
     )
     extra: Mapping[str, Any] = _extra()
 

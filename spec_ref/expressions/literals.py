@@ -236,38 +236,38 @@ def _float_around(type_: Type, number: Fraction) -> Any:
     value = math.copysign(math.inf, number) if abs(number) > _LARGEST_DOUBLE else float(number)
     if math.isfinite(value) and Fraction(value) == number and _fits_type(type_, value):
         return value
-    below = _neighbour(type_, value, number, up=False)
-    return _Between(below, _neighbour(type_, value, number, up=True))
+    below = _neighbour(type_, value, number, upward=False)
+    return _Between(below, _neighbour(type_, value, number, upward=True))
 
 
 def _fits_type(type_: Type, value: float) -> bool:
-    return type_ != FLOAT or _to_binary32(value, up=True) == value
+    return type_ != FLOAT or _to_binary32(value, upward=True) == value
 
 
-def _neighbour(type_: Type, value: float, number: Fraction, *, up: bool) -> float:
+def _neighbour(type_: Type, value: float, number: Fraction, *, upward: bool) -> float:
     """Find the nearest value of the type above or below a number whose nearest double is ``value``."""
     if math.isfinite(value):
-        beyond = Fraction(value) >= number if up else Fraction(value) <= number
-        double = value if beyond else math.nextafter(value, math.inf if up else -math.inf)
+        beyond = Fraction(value) >= number if upward else Fraction(value) <= number
+        double = value if beyond else math.nextafter(value, math.inf if upward else -math.inf)
     else:
-        outward = (value > 0) is up
+        outward = (value > 0) is upward
         double = value if outward else math.nextafter(value, 0)
-    return _to_binary32(double, up=up) if type_ == FLOAT else double
+    return _to_binary32(double, upward=upward) if type_ == FLOAT else double
 
 
-def _to_binary32(value: float, *, up: bool) -> float:
-    """Find the nearest 32-bit float that is not below (``up``) or not above a double."""
+def _to_binary32(value: float, *, upward: bool) -> float:
+    """Find the nearest 32-bit float that is not below (``upward``) or not above a double."""
     if math.isinf(value):
-        return value if (value > 0) is up else math.copysign(float(_LARGEST_FLOAT), value)
+        return value if (value > 0) is upward else math.copysign(float(_LARGEST_FLOAT), value)
     if abs(value) > _LARGEST_FLOAT:
-        outward = (value > 0) is up
+        outward = (value > 0) is upward
         return math.copysign(math.inf if outward else float(_LARGEST_FLOAT), value)
     (bits,) = struct.unpack("<i", struct.pack("<f", value))
     near: float = struct.unpack("<f", struct.pack("<i", bits))[0]
-    if near == value or (near > value) is up:
+    if near == value or (near > value) is upward:
         return near
     # The bits of floats with one sign, as integers, have the order of their magnitudes.
-    grows = up is (value > 0)
+    grows = upward is (value > 0)
     step = bits + (1 if grows else -1)
     result: float = struct.unpack("<f", struct.pack("<i", step))[0]
     return result

@@ -83,30 +83,30 @@ class TermStats:
 UNKNOWN_STATS = TermStats()
 
 
-def usable_bounds(facts: TermStats) -> TermStats:
+def usable_bounds(stats: TermStats) -> TermStats:
     """Remove bounds that cannot be trusted.
 
     If one bound is NaN, the other one may be wrong too (contradiction C26), and if the lower bound is above the upper
     one, at least one of them is wrong: in both cases both are removed, as if they had not been stored.
 
     Args:
-        facts: the facts of a term.
+        stats: what is known about a term.
 
     Returns:
-        The facts, with both bounds or none.
+        The same, with both bounds or none.
     """
-    lower, upper = facts.lower, facts.upper
+    lower, upper = stats.lower, stats.upper
     spoiled = any(bound is not None and is_nan(bound) for bound in (lower, upper))
     inverted = lower is not None and upper is not None and lower > upper
-    return evolve(facts, lower=None, upper=None) if spoiled or inverted else facts
+    return evolve(stats, lower=None, upper=None) if spoiled or inverted else stats
 
 
-def evaluate_stats(predicate: BoundPredicate, facts_of: Callable[[BoundReference], TermStats]) -> StatsOutcome:
+def evaluate_stats(predicate: BoundPredicate, find_stats: Callable[[BoundReference], TermStats]) -> StatsOutcome:
     """Evaluate a predicate on what is known about the fields that it refers to.
 
     Args:
         predicate: a bound predicate.
-        facts_of: returns the facts about a field.
+        find_stats: returns what is known about a field.
 
     Returns:
         Whether some row might match and whether some might fail.
@@ -115,27 +115,27 @@ def evaluate_stats(predicate: BoundPredicate, facts_of: Callable[[BoundReference
         case Constant(value):
             return StatsOutcome(might_match=value, might_fail=not value)
         case Not(child):
-            return evaluate_stats(child, facts_of).negate()
+            return evaluate_stats(child, find_stats).negate()
         case And(left, right):
-            first, second = evaluate_stats(left, facts_of), evaluate_stats(right, facts_of)
+            first, second = evaluate_stats(left, find_stats), evaluate_stats(right, find_stats)
             return StatsOutcome(first.might_match and second.might_match, first.might_fail or second.might_fail)
         case Or(left, right):
-            first, second = evaluate_stats(left, facts_of), evaluate_stats(right, facts_of)
+            first, second = evaluate_stats(left, find_stats), evaluate_stats(right, find_stats)
             return StatsOutcome(first.might_match or second.might_match, first.might_fail and second.might_fail)
         case BoundTermComparison():
             return UNKNOWN_OUTCOME
         case _:
-            return _leaf_outcome(predicate, _term_stats(predicate.term, facts_of))
+            return _leaf_outcome(predicate, _term_stats(predicate.term, find_stats))
 
 
-def _leaf_outcome(leaf: Leaf, facts: TermStats) -> StatsOutcome:
-    ordinary = _ordinary(leaf, facts.lower, facts.upper)
+def _leaf_outcome(leaf: Leaf, stats: TermStats) -> StatsOutcome:
+    ordinary = _ordinary(leaf, stats.lower, stats.upper)
     null = evaluate_leaf(leaf, None)
     nan = evaluate_leaf(leaf, float("nan")) if has_nan(leaf.term.type) else null
-    might_be_nan = facts.nan and has_nan(leaf.term.type)
+    might_be_nan = stats.nan and has_nan(leaf.term.type)
     return StatsOutcome(
-        (facts.null and null) or (might_be_nan and nan) or (facts.ordinary and ordinary.might_match),
-        (facts.null and not null) or (might_be_nan and not nan) or (facts.ordinary and ordinary.might_fail),
+        (stats.null and null) or (might_be_nan and nan) or (stats.ordinary and ordinary.might_match),
+        (stats.null and not null) or (might_be_nan and not nan) or (stats.ordinary and ordinary.might_fail),
     )
 
 
@@ -201,18 +201,18 @@ def _ordinary(leaf: Leaf, lower: Any, upper: Any) -> StatsOutcome:
 # Terms
 
 
-def _term_stats(term: BoundTerm, facts_of: Callable[[BoundReference], TermStats]) -> TermStats:
+def _term_stats(term: BoundTerm, find_stats: Callable[[BoundReference], TermStats]) -> TermStats:
     """Derive the facts of a term: functions that keep the order keep bounds, and every function keeps null."""
     match term:
         case BoundReference():
-            return usable_bounds(facts_of(term))
+            return usable_bounds(find_stats(term))
         case BoundTransform(transform, child):
-            inner = _term_stats(child, facts_of)
+            inner = _term_stats(child, find_stats)
             if isinstance(transform, Bucket):
                 return evolve(inner, lower=None, upper=None)
             return _mapped(inner, lambda value: transform.apply(child.type, value))
         case BoundPromotion(child):
-            return _mapped(_term_stats(child, facts_of), term.promote)
+            return _mapped(_term_stats(child, find_stats), term.promote)
         case BoundConstant(value):
             if value is None or is_nan(value):
                 return TermStats(null=value is None, nan=value is not None, ordinary=False)
@@ -221,11 +221,11 @@ def _term_stats(term: BoundTerm, facts_of: Callable[[BoundReference], TermStats]
             return UNKNOWN_STATS
 
 
-def _mapped(facts: TermStats, function: Callable[[Any], Any]) -> TermStats:
+def _mapped(stats: TermStats, function: Callable[[Any], Any]) -> TermStats:
     def bound(value: Any) -> Any:
         try:
             return None if value is None else function(value)
         except SpecError:  # the function has no result for the bound, so nothing is known on this side
             return None
 
-    return evolve(facts, lower=bound(facts.lower), upper=bound(facts.upper))
+    return evolve(stats, lower=bound(stats.lower), upper=bound(stats.upper))

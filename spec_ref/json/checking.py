@@ -112,8 +112,8 @@ def collect_record_violations(
     values: dict[str, Any] = {}
     for row in field_table(kind, version):
         value = document.get(row.rule.name)
-        if row.read is Presence.OMITTED:
-            values[row.attribute] = row.absent()
+        if row.reader_presence is Presence.OMITTED:
+            values[row.attribute] = row.default_value()
         elif value is None:
             values[row.attribute] = _read_or_record(lambda row=row: member_reader(row, version)(ABSENT), path, found)  # type: ignore[misc]
         else:
@@ -161,11 +161,15 @@ def writer_deviations(kind: Kind, value: Any, version: FormatVersion, path: str 
             for row in field_table(kind, version):
                 property_path = f"{path}/{escape_token(row.rule.name)}"
                 found = value.get(row.rule.name)
-                if found is None and row.write is Presence.REQUIRED and row.read is not Presence.REQUIRED:
+                if (
+                    found is None
+                    and row.writer_presence is Presence.REQUIRED
+                    and row.reader_presence is not Presence.REQUIRED
+                ):
                     yield _writer_deviation(
                         row.rule.requirement, f"{row.rule.name} is missing", property_path, version, aspect="left-out"
                     )
-                elif found is not None and row.write is Presence.OMITTED:
+                elif found is not None and row.writer_presence is Presence.OMITTED:
                     yield _writer_deviation(
                         "VER005",
                         f"{row.rule.name} is not a field of {kind.title} in this format version",

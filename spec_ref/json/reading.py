@@ -32,27 +32,27 @@ class FieldTableRow:
     attribute: str
     rule: FieldRule
     kind: Kind
-    read: Presence
-    write: Presence
+    reader_presence: Presence
+    writer_presence: Presence
 
     @property
-    def retained(self) -> bool:
+    def is_retained(self) -> bool:
         """Whether a reader keeps the field although its version omits it.
 
         Metadata of an upgraded table, and of engines that write a field before its version, holds such fields, and
         dropping them would lose data (contradiction C17; Appendix E, Version 2). A writer of the version writes the
         field only where a reader would otherwise take another value.
         """
-        return self.write is Presence.OMITTED and self.read is not Presence.OMITTED
+        return self.writer_presence is Presence.OMITTED and self.reader_presence is not Presence.OMITTED
 
-    def absent(self) -> Any:
+    def default_value(self) -> Any:
         """Make the value that a reader assigns if the field is missing."""
         missing = self.rule.missing
         if isinstance(missing, attrs.Factory):  # type: ignore[arg-type]
             return missing.factory()
         return None if missing is attrs.NOTHING else missing
 
-    def missing(self, version: FormatVersion) -> SpecError:
+    def missing_error(self, version: FormatVersion) -> SpecError:
         """Make the error for a missing field.
 
         Args:
@@ -85,7 +85,9 @@ def field_table(kind: RecordOf, version: FormatVersion) -> tuple[FieldTableRow, 
     made = []
     for attribute, rule in field_rules(kind.cls).items():
         field_kind = kind.kinds.get(attribute, rule.type)
-        made.append(FieldTableRow(attribute, rule, field_kind, rule.read(version), rule.write(version)))
+        made.append(
+            FieldTableRow(attribute, rule, field_kind, rule.reader_presence(version), rule.writer_presence(version))
+        )
     return tuple(made)
 
 
@@ -231,15 +233,15 @@ def member_reader(row: FieldTableRow, version: FormatVersion) -> Reader:
     Returns:
         The function; its argument is the value or `ABSENT`, and it raises a `SpecError` at the first problem.
     """
-    if row.read is Presence.OMITTED:
-        return lambda _: row.absent()
+    if row.reader_presence is Presence.OMITTED:
+        return lambda _: row.default_value()
     read = reader(row.kind, version, row.rule.requirement)
 
     def read_row(value: Any) -> Any:
         if value is ABSENT or value is None:
-            if row.read is Presence.REQUIRED:
-                raise row.missing(version)
-            return row.absent()
+            if row.reader_presence is Presence.REQUIRED:
+                raise row.missing_error(version)
+            return row.default_value()
         try:
             return read(value)
         except SpecError as error:
@@ -300,18 +302,18 @@ def check_constants(kind: RecordOf, document: dict[str, Any]) -> None:
             raise spec_error(kind.requirement, message, found=found, expected=expected, path=f"/{name}")
 
 
-def apply_post_read(kind: RecordOf, made: Any, version: FormatVersion) -> Any:
+def apply_post_read(kind: RecordOf, record: Any, version: FormatVersion) -> Any:
     """Post-process a decoded record.
 
     Args:
         kind: the kind of the record.
-        made: the record as decoded.
+        record: the record as decoded.
         version: the format version.
 
     Returns:
         The final record.
     """
-    return kind.post_read(made, version) if kind.post_read else made
+    return kind.post_read(record, version) if kind.post_read else record
 
 
 def retains_unknown(kind: RecordOf) -> bool:

@@ -125,10 +125,10 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
     table = field_table(kind, version)
     ignored: dict[str, None] = {}
     for row in table:
-        if row.read is Presence.OMITTED and row.rule.missing is defaults[row.attribute] is not attrs.NOTHING:
+        if row.reader_presence is Presence.OMITTED and row.rule.missing is defaults[row.attribute] is not attrs.NOTHING:
             overrides[row.attribute] = override(omit=True)
             continue
-        if row.read is Presence.OMITTED:
+        if row.reader_presence is Presence.OMITTED:
             ignored[row.rule.name] = None
         overrides[row.attribute] = override(rename=row.rule.name, struct_hook=_row_hook(row, version))
     structure: Hook = make_dict_structure_fn(kind.cls, _CONVERTER, _cattrs_use_linecache=False, **overrides)  # type: ignore[arg-type]
@@ -152,23 +152,23 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
 
 def _needs_hook_if_absent(row: FieldTableRow, default: Any) -> bool:
     """Decide whether an absent field cannot be left to cattrs, which assigns the default of the attribute."""
-    if row.read is Presence.REQUIRED:
+    if row.reader_presence is Presence.REQUIRED:
         return default is not attrs.NOTHING
-    return row.read is Presence.OPTIONAL and row.rule.missing is not default
+    return row.reader_presence is Presence.OPTIONAL and row.rule.missing is not default
 
 
 def _row_hook(row: FieldTableRow, version: FormatVersion) -> Hook:
     """Make the hook of a field; null is the same as absent, and what the version omits is always null here."""
-    if row.read is Presence.OMITTED:
-        return lambda value, _: row.absent()
+    if row.reader_presence is Presence.OMITTED:
+        return lambda value, _: row.default_value()
     read = _hook(row.kind, version)
-    if row.read is Presence.REQUIRED:
+    if row.reader_presence is Presence.REQUIRED:
         if isinstance(row.kind, ScalarKind):
             return read
         return lambda value, _: _refuse(value) if value is None else read(value, None)
 
     def null(value: Any) -> Any:
-        return row.absent() if value is None else _refuse(value)
+        return row.default_value() if value is None else _refuse(value)
 
     if isinstance(row.kind, ScalarKind):
         return _scalar_hook(row.kind, null)

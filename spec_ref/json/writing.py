@@ -91,7 +91,7 @@ def _write_row(row: FieldTableRow, version: FormatVersion) -> Writer:
 
     def write_row(value: Any) -> Any:
         if value is None:
-            raise row.missing(version)
+            raise row.missing_error(version)
         try:
             return write(value)
         except SpecError:
@@ -103,7 +103,7 @@ def _write_row(row: FieldTableRow, version: FormatVersion) -> Writer:
 
 def _written_rows(kind: RecordOf, version: FormatVersion) -> Iterator[FieldTableRow]:
     """List the rows that a version writes."""
-    return (row for row in field_table(kind, version) if row.write is not Presence.OMITTED or row.retained)
+    return (row for row in field_table(kind, version) if row.writer_presence is not Presence.OMITTED or row.is_retained)
 
 
 def _is_always_written(row: FieldTableRow) -> bool:
@@ -114,12 +114,12 @@ def _is_always_written(row: FieldTableRow) -> bool:
     Returns:
         Whether it is.
     """
-    return row.write is Presence.REQUIRED and row.read is Presence.REQUIRED
+    return row.writer_presence is Presence.REQUIRED and row.reader_presence is Presence.REQUIRED
 
 
 def _left_out(row: FieldTableRow) -> Any:
     """Find the value other than None that is omitted, because readers assign it; None if there is no such value."""
-    return None if row.write is Presence.REQUIRED else row.absent()
+    return None if row.writer_presence is Presence.REQUIRED else row.default_value()
 
 
 @functools.cache

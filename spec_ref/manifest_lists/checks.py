@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from spec_ref.avro_mapping.row_checks import MISSING_COLUMN, schema_faults
+from spec_ref.avro_mapping.row_checks import MISSING_COLUMN, schema_problems
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
@@ -49,7 +49,7 @@ def check_manifest_list(
         return [to_finding(attrs.evolve(error.violation, file=file))]
     found = [
         to_finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
-        for problem in schema_faults(ManifestFile, record, format_version, StructType(()))
+        for problem in schema_problems(ManifestFile, record, format_version, StructType(()))
         if problem.aspect != MISSING_COLUMN
     ]
     found += map(to_finding, manifest_list_problems(manifests, format_version, specs, first_row_id))

@@ -48,12 +48,12 @@ def read_manifest_list(
 
 def _manifests(data: Data, version: FormatVersion) -> Iterator[ManifestFile]:
     container = open_container(data, REQUIREMENT)
-    shape = list_shape(container.metadata["avro.schema"], version)
+    list_schema = manifest_list_schema(container.metadata["avro.schema"], version)
     number = 0
     for count, payload in container.payloads():
-        for row in shape.decoder.decode_all(count, payload, REQUIREMENT, number):
+        for row in list_schema.decoder.decode_all(count, payload, REQUIREMENT, number):
             try:
-                yield shape.reader(row)
+                yield list_schema.reader(row)
             except SpecError as error:
                 problem = error.violation
                 raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}")) from error.__cause__
@@ -61,7 +61,7 @@ def _manifests(data: Data, version: FormatVersion) -> Iterator[ManifestFile]:
 
 
 @attrs.frozen(eq=False)
-class ListShape:
+class ManifestListSchema:
     """What is derived from an Avro schema once for all the lists that share it."""
 
     record: Record
@@ -69,7 +69,7 @@ class ListShape:
     reader: RowReader
 
 
-def list_shape(schema: bytes, version: FormatVersion) -> ListShape:
+def manifest_list_schema(schema: bytes, version: FormatVersion) -> ManifestListSchema:
     """Interpret the Avro schema of a manifest list; what is derived from short schemas is cached.
 
     Args:
@@ -82,12 +82,12 @@ def list_shape(schema: bytes, version: FormatVersion) -> ListShape:
     Raises:
         SpecError: as `read_manifest_list`, where the schema is not that of a list.
     """
-    return (_remembered if len(schema) <= MAX_CACHED_LENGTH else _new_shape)(schema, version)
+    return (_remembered if len(schema) <= MAX_CACHED_LENGTH else _new_list_schema)(schema, version)
 
 
-def _new_shape(schema: bytes, version: FormatVersion) -> ListShape:
+def _new_list_schema(schema: bytes, version: FormatVersion) -> ManifestListSchema:
     root = root_record(schema, REQUIREMENT)
-    return ListShape(root, BlockDecoder(root), RowReader(ManifestFile, root, version, REQUIREMENT))
+    return ManifestListSchema(root, BlockDecoder(root), RowReader(ManifestFile, root, version))
 
 
-_remembered = functools.lru_cache(maxsize=32)(_new_shape)
+_remembered = functools.lru_cache(maxsize=32)(_new_list_schema)

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.avro_mapping.row_checks import MISSING_COLUMN, schema_faults
+from spec_ref.avro_mapping.row_checks import MISSING_COLUMN, schema_problems
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
@@ -24,7 +24,7 @@ from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
-from spec_ref.manifests.manifest import CONTENTS, HEADER, Header, Manifest
+from spec_ref.manifests.manifest import CONTENTS, HEADER, Manifest, ManifestHeader
 from spec_ref.manifests.manifest_file_checks import ManifestTotals, finding_at, manifest_file_findings, violation_at
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import EntryContext
@@ -76,19 +76,19 @@ def _limited(found: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator[Finding]:
+def _findings(manifest: Manifest, length: int, table_schema: Schema | None) -> Iterator[Finding]:
     version = manifest.format_version
     yield from _header(manifest.header)
     schema, unread = _parsed(manifest.header.schema)
     if unread is not None and "schema" in manifest.header.properties:
         yield to_finding(attrs.evolve(unread, requirement="MAN005", aspect="malformed", path=f"/schema{unread.path}"))
     spec = manifest.spec
-    partition = _partition_type(spec, given or schema)
-    for problem in schema_faults(ManifestEntry, manifest.record, version, partition):
+    partition = _partition_type(spec, table_schema or schema)
+    for problem in schema_problems(ManifestEntry, manifest.record, version, partition):
         if problem.aspect != MISSING_COLUMN or problem.requirement in INHERITED:
             yield to_finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
     context = EntryContext(version, manifest.content)
-    types = {column.id: column.type for column in (given or schema).columns()} if given or schema else {}
+    types = {column.id: column.type for column in (table_schema or schema).columns()} if table_schema or schema else {}
     listed = manifest.manifest_file
     totals = ManifestTotals.for_partition(partition)
     other: int | None = None
@@ -172,10 +172,10 @@ def _parsed(read: Any) -> tuple[Any, Violation | None]:
         return None, error.violation
 
 
-def _header(header: Header) -> Iterator[Finding]:
+def _header(header: ManifestHeader) -> Iterator[Finding]:
     version, properties = header.format_version, header.properties
     for key in HEADER.values():
-        if key.name not in properties and key.write(version) is REQUIRED:
+        if key.name not in properties and key.writer_presence(version) is REQUIRED:
             missing = violation_at(
                 key.requirement,
                 f"{key.name} is missing from the header",

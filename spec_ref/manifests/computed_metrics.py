@@ -144,7 +144,7 @@ def is_geospatial(type_: Type) -> bool:
     return isinstance(type_, (GeometryType, GeographyType))
 
 
-def leaves(struct: StructType, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], int, Type]]:
+def columns_with_metrics(struct: StructType, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], int, Type]]:
     """List the columns that have metrics.
 
     Args:
@@ -157,7 +157,7 @@ def leaves(struct: StructType, path: tuple[int, ...] = ()) -> Iterator[tuple[tup
     for place, field in enumerate(struct.fields):
         here = (*path, place)
         if isinstance(field.type, StructType):
-            yield from leaves(field.type, here)
+            yield from columns_with_metrics(field.type, here)
         elif not isinstance(field.type, (ListType, MapType)):
             yield here, field.id, field.type
 
@@ -205,10 +205,10 @@ def compute_metrics(
         The metrics.
     """
     listed = list(rows)
-    ids = {path: tuple(_ids(struct, path)) for path, _, _ in leaves(struct)}
+    ids = {path: tuple(_ids(struct, path)) for path, _, _ in columns_with_metrics(struct)}
     columns = {
         field_id: compute_value_metrics(type_, (_reach(row, ids[path]) for row in listed))
-        for path, field_id, type_ in leaves(struct)
+        for path, field_id, type_ in columns_with_metrics(struct)
     }
     return file_metrics(len(listed), columns, mode)
 

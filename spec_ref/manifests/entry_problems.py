@@ -45,7 +45,7 @@ def entry_problems(entry: ManifestEntry, context: EntryContext, types: Mapping[i
 
 def _snapshot(entry: ManifestEntry, context: EntryContext) -> Iterator[Violation]:
     """Find a null snapshot id although the version requires one; readers treat it as inherited."""
-    if entry.snapshot_id is None and SNAPSHOT_RULE.write(context.version) is REQUIRED:
+    if entry.snapshot_id is None and SNAPSHOT_RULE.writer_presence(context.version) is REQUIRED:
         yield Violation(
             requirement=SNAPSHOT_RULE.requirement,
             message="the snapshot id is null",

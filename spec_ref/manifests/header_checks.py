@@ -14,14 +14,14 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.promotion import may_be_promoted
 from spec_ref.data_types.types import NestedField, Type, is_primitive, kind
-from spec_ref.manifests.manifest import Header
+from spec_ref.manifests.manifest import ManifestHeader
 from spec_ref.manifests.manifest_file_checks import violation_at
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import Schema
 
 
-def header_contradictions(
-    header: Header, schemas: Sequence[Schema], specs: Mapping[int, PartitionSpec], version: FormatVersion
+def header_problems(
+    header: ManifestHeader, schemas: Sequence[Schema], specs: Mapping[int, PartitionSpec], version: FormatVersion
 ) -> Iterator[Violation]:
     """Find where a header contradicts the table; `check_manifest` reports what cannot be read in it.
 
@@ -59,7 +59,7 @@ def header_contradictions(
         )
 
 
-def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -> Iterator[Violation]:
+def _schema(header: ManifestHeader, schemas: Sequence[Schema], version: FormatVersion) -> Iterator[Violation]:
     try:
         schema, holds = header.schema(), header.schema_id()
     except SpecError:

@@ -42,7 +42,9 @@ _NOT_IN_V1 = ids_added_after_v1(ManifestEntry, DataFile)
 
 
 def _key(name: str, requirement: str, v1: Presence) -> FieldRule:
-    return FieldRule(name=name, v1=v1, v2=REQUIRED, v3=REQUIRED, reads=OPTIONAL, requirement=requirement, missing=None)
+    return FieldRule(
+        name=name, v1=v1, v2=REQUIRED, v3=REQUIRED, reader_presences=OPTIONAL, requirement=requirement, missing=None
+    )
 
 
 HEADER: Mapping[str, FieldRule] = {
@@ -60,7 +62,7 @@ HEADER: Mapping[str, FieldRule] = {
 
 
 @attrs.frozen(kw_only=True)
-class Header:
+class ManifestHeader:
     """The key-value metadata of a manifest, as far as it can be read."""
 
     properties: Mapping[str, str]
@@ -123,7 +125,7 @@ class Header:
         return documents.loads(self.properties[key])
 
 
-def read_header(container: Container, record: Record) -> Header:
+def read_header(container: Container, record: Record) -> ManifestHeader:
     """Read the header; `check_manifest` reports what is missing or malformed, as readers can use the manifest list.
 
     Args:
@@ -138,7 +140,7 @@ def read_header(container: Container, record: Record) -> Header:
     """
     properties = {key: value.decode("utf-8", "replace") for key, value in container.metadata.items()}
     spec_id = properties.get("partition-spec-id", "")
-    return Header(
+    return ManifestHeader(
         properties=properties,
         format_version=_version(properties.get("format-version"), record),
         content=CONTENTS.get(properties.get("content", "")),
@@ -190,7 +192,7 @@ class ManifestSchema:
         """
         key = version, partition_ids
         if key not in self._readers:
-            self._readers[key] = RowReader(ManifestEntry, self.record, version, REQUIREMENT, partition_ids)
+            self._readers[key] = RowReader(ManifestEntry, self.record, version, partition_ids)
         return self._readers[key]
 
 
@@ -220,14 +222,14 @@ class Manifest:
     def __init__(
         self,
         container: Container,
-        shape: ManifestSchema,
-        header: Header,
+        shared_schema: ManifestSchema,
+        header: ManifestHeader,
         spec: PartitionSpec | None,
         manifest_file: ManifestFile | None,
         file: str | None,
     ) -> None:
         self._container = container
-        self.shape = shape
+        self.manifest_schema = shared_schema
         self.header = header
         self.spec = spec
         """The partition spec: the table's by the id that the list gives, else that of the header; None without both."""
@@ -237,7 +239,7 @@ class Manifest:
 
         self.file = file
         ids = None if spec is None else tuple(field.field_id for field in spec.fields)
-        self.row_reader = shape.reader(header.format_version, ids)
+        self.row_reader = shared_schema.reader(header.format_version, ids)
         """Makes the entry, as written, of a decoded row."""
 
     @property
@@ -259,7 +261,7 @@ class Manifest:
     @property
     def record(self) -> Record:
         """The Avro schema of the entries."""
-        return self.shape.record
+        return self.manifest_schema.record
 
     def partition_type(self) -> StructType:
         """Find the type in which the partition tuples are stored.

@@ -175,7 +175,7 @@ class ManifestTotals:
             values.value |= is_value(entry.data_file.partition.get(values.field_id))
         if not entry.live:
             return
-        self.at_least(inherited_number if entry.sequence_number is None else entry.sequence_number)
+        self.add_sequence_number(inherited_number if entry.sequence_number is None else entry.sequence_number)
         for values in self.partition or ():
             values.add(entry.data_file.partition.get(values.field_id))
 
@@ -189,22 +189,22 @@ class ManifestTotals:
         so_far = self.rows[status]
         self.rows[status] = None if so_far is None or min(counts, default=0) < 0 else so_far + sum(counts)
 
-    def at_least(self, number: int) -> None:
+    def add_sequence_number(self, sequence_number: int) -> None:
         """Include the data sequence number of a live file in the least one.
 
         Args:
-            number: the data sequence number.
+            sequence_number: the data sequence number.
         """
-        self.least = number if self.least is None else min(self.least, number)
+        self.least = sequence_number if self.least is None else min(self.least, sequence_number)
 
 
 def manifest_file_findings(
-    listed: ManifestFile, manifest: Manifest, length: int, totals: ManifestTotals
+    manifest_file: ManifestFile, manifest: Manifest, length: int, totals: ManifestTotals
 ) -> Iterator[Finding]:
     """Find where the entry in the manifest list differs from the manifest.
 
     Args:
-        listed: the entry of the list.
+        manifest_file: the entry of the list.
         manifest: the manifest.
         length: the length of the manifest in bytes.
         totals: the sums over its entries.
@@ -213,17 +213,17 @@ def manifest_file_findings(
         Each finding; paths begin in the list's entry.
     """
     header = manifest.header
-    if listed.manifest_length != length:
+    if manifest_file.manifest_length != length:
         yield finding_at(
             "MLS004",
             "manifest_length differs from the file's size",
             "/manifest_length",
-            listed.manifest_length,
+            manifest_file.manifest_length,
             str(length),
             aspect="mismatch",
         )
-    if header.spec_id is not None and header.spec_id != listed.partition_spec_id:
-        found = listed.partition_spec_id
+    if header.spec_id is not None and header.spec_id != manifest_file.partition_spec_id:
+        found = manifest_file.partition_spec_id
         yield finding_at(
             "MAN003",
             "partition_spec_id differs from the manifest's header",
@@ -231,18 +231,18 @@ def manifest_file_findings(
             found,
             f"{header.spec_id}",
         )
-    if header.content is not None and header.content is not listed.content:
+    if header.content is not None and header.content is not manifest_file.content:
         expected = header.content.name
         yield finding_at(
             "MAN010",
             "content differs from the manifest's header",
             "/content",
-            listed.content.name,
+            manifest_file.content.name,
             expected,
             aspect="mismatch",
         )
     for attribute, requirement, status in _COMPARED:
-        stated = getattr(listed, attribute)
+        stated = getattr(manifest_file, attribute)
         counted = totals.rows[status] if "rows" in attribute else totals.files[status]
         if stated is not None and counted is not None and stated != counted:
             yield finding_at(
@@ -254,8 +254,8 @@ def manifest_file_findings(
                 aspect="mismatch",
             )
     least = totals.least if SEQUENCE_NUMBERS.is_supported(manifest.format_version) else None
-    if least is not None and listed.min_sequence_number > least:
-        found = listed.min_sequence_number
+    if least is not None and manifest_file.min_sequence_number > least:
+        found = manifest_file.min_sequence_number
         yield finding_at(
             "MLS008",
             "min_sequence_number is greater than that of a live file",
@@ -264,13 +264,17 @@ def manifest_file_findings(
             f"{least}",
             aspect="mismatch",
         )
-    if least is not None and listed.min_sequence_number < least:
-        found = listed.min_sequence_number
+    if least is not None and manifest_file.min_sequence_number < least:
+        found = manifest_file.min_sequence_number
         message = "min_sequence_number is lower than that of every live file"
         yield finding_at("MLS008", message, "/min_sequence_number", found, f"{least}", aspect="below-least")
-    if listed.partitions is None or totals.partition is None or len(listed.partitions) != len(totals.partition):
+    if (
+        manifest_file.partitions is None
+        or totals.partition is None
+        or len(manifest_file.partitions) != len(totals.partition)
+    ):
         return  # the check of the manifest list reports a wrong number of summaries
-    for place, (summary, values) in enumerate(zip(listed.partitions, totals.partition, strict=True)):
+    for place, (summary, values) in enumerate(zip(manifest_file.partitions, totals.partition, strict=True)):
         yield from _summary(summary, values, f"/partitions/{place}")
 
 

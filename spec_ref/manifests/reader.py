@@ -9,7 +9,7 @@ import attrs
 from spec_ref.core.errors import SpecError
 from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, ContainerLimits, Data, open_container
 from spec_ref.manifest_lists.manifest_file import ManifestFile, find_spec
-from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, manifest_schema, read_header
+from spec_ref.manifests.manifest import REQUIREMENT, Manifest, ManifestHeader, manifest_schema, read_header
 from spec_ref.partitioning.spec import PartitionSpec
 
 
@@ -43,15 +43,15 @@ def read_manifest(
     name = file if file is not None or manifest_file is None else manifest_file.manifest_path
     try:
         container = open_container(data, REQUIREMENT, limits)
-        shape = manifest_schema(container.metadata[SCHEMA_KEY])
-        header = read_header(container, shape.record)
-        return Manifest(container, shape, header, _spec(header, manifest_file, specs), manifest_file, name)
+        shared_schema = manifest_schema(container.metadata[SCHEMA_KEY])
+        header = read_header(container, shared_schema.record)
+        return Manifest(container, shared_schema, header, _spec(header, manifest_file, specs), manifest_file, name)
     except SpecError as error:
         raise SpecError(attrs.evolve(error.violation, file=name)) from error.__cause__
 
 
 def _spec(
-    header: Header, manifest_file: ManifestFile | None, specs: Mapping[int, PartitionSpec] | None
+    header: ManifestHeader, manifest_file: ManifestFile | None, specs: Mapping[int, PartitionSpec] | None
 ) -> PartitionSpec | None:
     """Find the spec that the manifest list names; the header's if there is no list, or the specs are not known."""
     spec_id = header.spec_id if manifest_file is None else manifest_file.partition_spec_id

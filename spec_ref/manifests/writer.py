@@ -71,7 +71,7 @@ def write_manifest(
     """
     partition = spec.partition_type(schema) if partition is None else partition
     json = schema_json(record_struct(ManifestEntry, format_version, partition), RECORD_NAME, RECORD_NAMES)
-    metadata = header(spec, schema, format_version, content)
+    metadata = build_header(spec, schema, format_version, content)
     metadata["avro.schema"] = documents.dumps(json)
     row, encode = RowWriter(ManifestEntry, format_version, partition), encoder(from_json(json, REQUIREMENT))
     blocks: list[tuple[int, bytes]] = []
@@ -93,7 +93,7 @@ def write_manifest(
     return write_container(metadata, blocks, codec=codec, sync=FIXED_SYNC_MARKER)
 
 
-def header(
+def build_header(
     spec: PartitionSpec, schema: Schema, version: FormatVersion, content: ManifestContent
 ) -> dict[str, bytes | str]:
     """Build the key-value metadata of a manifest (MAN005 to MAN010).
@@ -115,7 +115,7 @@ def header(
         "format-version": str(int(version)),
         "content": _CONTENT_NAMES[content],
     }
-    return {key: value for key, value in made.items() if HEADER[key].write(version) is not OMITTED}
+    return {key: value for key, value in made.items() if HEADER[key].writer_presence(version) is not OMITTED}
 
 
 def _check(entry: ManifestEntry, context: EntryContext, partition: StructType) -> None:
@@ -136,7 +136,7 @@ def _check(entry: ManifestEntry, context: EntryContext, partition: StructType) -
 # The manifest's entry in the list
 
 
-def manifest_file(
+def build_manifest_file(
     entries: Sequence[ManifestEntry],
     spec: PartitionSpec,
     schema: Schema,
@@ -183,7 +183,7 @@ def manifest_file(
         min_sequence_number=sequence_number if least is None else least,
         added_snapshot_id=snapshot_id,
         **count_entries(entries),
-        partitions=tuple(summarize(entries, partition)),
+        partitions=tuple(summarize_partitions(entries, partition)),
         key_metadata=key_metadata,
         first_row_id=first_row_id,
     )
@@ -210,7 +210,7 @@ def count_entries(entries: Iterable[ManifestEntry]) -> dict[str, int]:
     }
 
 
-def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterator[FieldSummary]:
+def summarize_partitions(entries: Iterable[ManifestEntry], partition: StructType) -> Iterator[FieldSummary]:
     """Compute the summary of each partition field over all entries, including deleted ones (contradiction B32).
 
     Values are in the order of bounds (MLS023).

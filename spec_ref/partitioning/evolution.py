@@ -48,14 +48,14 @@ class MovePartitionField:
     """Move a field to another place; refused in v1, where this would change its id (PAR015)."""
 
     name: str
-    place: int
+    index: int
 
 
 PartitionChange: TypeAlias = AddPartitionField | RemovePartitionField | RenamePartitionField | MovePartitionField
 
 
 @record
-class SpecHistory:
+class SpecEvolutionContext:
     """What a change of the spec depends on in the table."""
 
     version: FormatVersion
@@ -69,11 +69,11 @@ class SpecHistory:
     @property
     def assigns_ids_by_position(self) -> bool:
         """Whether ids of partition fields are not stored but counted by position, as in v1 (PAR014)."""
-        return _FIELD_ID.write(self.version) is OMITTED
+        return _FIELD_ID.writer_presence(self.version) is OMITTED
 
 
 def evolve_spec(
-    spec: PartitionSpec, changes: Iterable[PartitionChange], table: SpecHistory
+    spec: PartitionSpec, changes: Iterable[PartitionChange], table: SpecEvolutionContext
 ) -> tuple[PartitionSpec, int]:
     """Apply changes to a partition spec.
 
@@ -96,7 +96,7 @@ def evolve_spec(
         fields = _CHANGES[type(change)](fields, change, evolve(table, last_partition_id=last))
         last = max([last, *(field.field_id for field in fields)])
     made = PartitionSpec(1 + max(known.spec_id for known in (spec, *table.specs)), fields)
-    same = next((known for known in table.specs if known.equivalent(made)), None)
+    same = next((known for known in table.specs if known.is_equivalent_to(made)), None)
     return (made, last) if same is None else (same, table.last_partition_id)
 
 
@@ -112,7 +112,7 @@ def _check_name(fields: Sequence[PartitionField], name: str) -> None:
         raise spec_error("PAR002", "the name of the partition field is already used", found=name)
 
 
-def new_field_id(field: PartitionField, fields: Sequence[PartitionField], table: SpecHistory) -> int:
+def new_field_id(field: PartitionField, fields: Sequence[PartitionField], table: SpecEvolutionContext) -> int:
     """Choose the id of a field that is added to others.
 
     It is the id of an equivalent field of any spec (PAR009), unless that field was renamed and is still among
@@ -131,12 +131,12 @@ def new_field_id(field: PartitionField, fields: Sequence[PartitionField], table:
     if table.assigns_ids_by_position and taken == list(range(FIRST_FIELD_ID, FIRST_FIELD_ID + len(fields))):
         return FIRST_FIELD_ID + len(fields)
     given = [old for spec in table.specs for old in spec.fields]
-    known = (old.field_id for old in given if old.equivalent(field) and old.field_id not in taken)
+    known = (old.field_id for old in given if old.is_equivalent_to(field) and old.field_id not in taken)
     return next(known, 1 + max([table.last_partition_id, *taken, *(old.field_id for old in given)]))
 
 
 def _add(
-    fields: tuple[PartitionField, ...], change: AddPartitionField, table: SpecHistory
+    fields: tuple[PartitionField, ...], change: AddPartitionField, table: SpecEvolutionContext
 ) -> tuple[PartitionField, ...]:
     _check_name(fields, change.name)
     if isinstance(change.transform, UnknownTransform):
@@ -153,7 +153,7 @@ def _add(
 
 
 def _remove(
-    fields: tuple[PartitionField, ...], change: RemovePartitionField, table: SpecHistory
+    fields: tuple[PartitionField, ...], change: RemovePartitionField, table: SpecEvolutionContext
 ) -> tuple[PartitionField, ...]:
     place = _find(fields, change.name)
     kept = (evolve(fields[place], transform=Void()),) if table.assigns_ids_by_position else ()
@@ -161,7 +161,7 @@ def _remove(
 
 
 def _rename(
-    fields: tuple[PartitionField, ...], change: RenamePartitionField, _: SpecHistory
+    fields: tuple[PartitionField, ...], change: RenamePartitionField, _: SpecEvolutionContext
 ) -> tuple[PartitionField, ...]:
     place = _find(fields, change.name)
     _check_name((*fields[:place], *fields[place + 1 :]), change.new_name)
@@ -169,7 +169,7 @@ def _rename(
 
 
 def _move(
-    fields: tuple[PartitionField, ...], change: MovePartitionField, table: SpecHistory
+    fields: tuple[PartitionField, ...], change: MovePartitionField, table: SpecEvolutionContext
 ) -> tuple[PartitionField, ...]:
     place = _find(fields, change.name)
     if table.assigns_ids_by_position:
@@ -179,12 +179,12 @@ def _move(
             found=change.name,
         )
     others = (*fields[:place], *fields[place + 1 :])
-    if not 0 <= change.place <= len(others):
-        raise spec_error("PAR010", "the position is out of range", found=change.place, expected=f"0 to {len(others)}")
-    return (*others[: change.place], fields[place], *others[change.place :])
+    if not 0 <= change.index <= len(others):
+        raise spec_error("PAR010", "the position is out of range", found=change.index, expected=f"0 to {len(others)}")
+    return (*others[: change.index], fields[place], *others[change.index :])
 
 
-_CHANGES: dict[type, Callable[[tuple[PartitionField, ...], Any, SpecHistory], tuple[PartitionField, ...]]] = {
+_CHANGES: dict[type, Callable[[tuple[PartitionField, ...], Any, SpecEvolutionContext], tuple[PartitionField, ...]]] = {
     AddPartitionField: _add,
     RemovePartitionField: _remove,
     RenamePartitionField: _rename,

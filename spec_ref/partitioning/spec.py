@@ -99,7 +99,7 @@ class PartitionField:
         """The ids of the source columns, one or more."""
         return (self.source_id,) if self.source_ids is None else self.source_ids  # type: ignore[return-value]
 
-    def equivalent(self, other: PartitionField) -> bool:
+    def is_equivalent_to(self, other: PartitionField) -> bool:
         """Decide whether two fields have the same sources, transform and name; ids do not count (PAR008; B20).
 
         Args:
@@ -157,7 +157,7 @@ class PartitionSpec:
         """Whether data may be committed with the spec: it has no unknown transform (PAR007, PAR026, FIO004)."""
         return not any(isinstance(field.transform, UnknownTransform) for field in self.fields)
 
-    def equivalent(self, other: PartitionSpec) -> bool:
+    def is_equivalent_to(self, other: PartitionSpec) -> bool:
         """Decide whether two specs have pairwise equivalent fields (PAR008).
 
         Args:
@@ -167,7 +167,7 @@ class PartitionSpec:
             Whether they are equivalent.
         """
         return len(self.fields) == len(other.fields) and all(
-            mine.equivalent(theirs) for mine, theirs in zip(self.fields, other.fields, strict=True)
+            mine.is_equivalent_to(theirs) for mine, theirs in zip(self.fields, other.fields, strict=True)
         )
 
     def partition_type(self, *schemas: Schema) -> StructType:

@@ -22,11 +22,11 @@ LAST_UPDATED = NestedField(
 )
 
 
-def row_id(stored: int | None, first_row_id: int | None, position: int) -> int | None:
+def row_id(stored_id: int | None, first_row_id: int | None, position: int) -> int | None:
     """Find the id of a row; a row that was copied from another file keeps its id (LIN006, LIN009, LIN031).
 
     Args:
-        stored: the value of ``_row_id`` in the file; None if it is null or the file has no such column.
+        stored_id: the value of ``_row_id`` in the file; None if it is null or the file has no such column.
         first_row_id: the ``first_row_id`` of the file, inherited if its entry has none; None if the file has none at
             all.
         position: the position of the row in the file, from 0.
@@ -36,14 +36,14 @@ def row_id(stored: int | None, first_row_id: int | None, position: int) -> int |
     """
     if first_row_id is None:
         return None
-    return first_row_id + position if stored is None else stored
+    return first_row_id + position if stored_id is None else stored_id
 
 
-def last_updated(stored: int | None, first_row_id: int | None, data_sequence_number: int) -> int | None:
+def last_updated(stored_number: int | None, first_row_id: int | None, data_sequence_number: int) -> int | None:
     """Find the sequence number of the commit that added or last changed a row (LIN006, LIN011, LIN031).
 
     Args:
-        stored: the value of ``_last_updated_sequence_number`` in the file, as for `row_id`.
+        stored_number: the value of ``_last_updated_sequence_number`` in the file, as for `row_id`.
         first_row_id: the ``first_row_id`` of the file, as for `row_id`.
         data_sequence_number: the data sequence number of the file.
 
@@ -52,4 +52,4 @@ def last_updated(stored: int | None, first_row_id: int | None, data_sequence_num
     """
     if first_row_id is None:
         return None
-    return data_sequence_number if stored is None else stored
+    return data_sequence_number if stored_number is None else stored_number

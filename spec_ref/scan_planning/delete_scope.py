@@ -61,20 +61,25 @@ def comparable_value(value: Any) -> Any:
     return "NaN" if value != value else struct.pack(">d", value)
 
 
-def is_old_enough(number: int | None, content: FileContent, delete_number: int | None) -> bool:
+def is_old_enough(data_sequence_number: int | None, content: FileContent, delete_sequence_number: int | None) -> bool:
     """Decide whether data is old enough for a delete to apply (SCN008 to SCN010).
 
     Args:
-        number: the data sequence number of the data file; None if it is not known, so that it may be old enough.
+        data_sequence_number: the data sequence number of the data file; None if it is not known, so that it may be old
+            enough.
         content: the kind of the delete file.
-        delete_number: the data sequence number of the delete; None as above.
+        delete_sequence_number: the data sequence number of the delete; None as above.
 
     Returns:
         Whether it is, or may be.
     """
-    if number is None or delete_number is None:
+    if data_sequence_number is None or delete_sequence_number is None:
         return True
-    return number < delete_number if content is FileContent.EQUALITY_DELETES else number <= delete_number
+    return (
+        data_sequence_number < delete_sequence_number
+        if content is FileContent.EQUALITY_DELETES
+        else data_sequence_number <= delete_sequence_number
+    )
 
 
 class Mismatch(enum.Enum):
@@ -95,10 +100,10 @@ class Mismatch(enum.Enum):
 
 def may_apply(
     delete: DataFile,
-    delete_number: int | None,
+    delete_sequence_number: int | None,
     delete_spec: PartitionSpec,
     data_file: DataFile,
-    number: int | None,
+    data_sequence_number: int | None,
     spec: PartitionSpec,
     types: Mapping[int, Type],
 ) -> bool:
@@ -110,25 +115,30 @@ def may_apply(
 
     Args:
         delete: the delete file or deletion vector.
-        delete_number: its data sequence number; None if it is not known, so that it may apply.
+        delete_sequence_number: its data sequence number; None if it is not known, so that it may apply.
         delete_spec: its partition spec.
         data_file: the data file.
-        number: the data sequence number of the data file; None as above.
+        data_sequence_number: the data sequence number of the data file; None as above.
         spec: the partition spec of the data file.
         types: the types that `column_types` returns, to read the bounds of equality deletes.
 
     Returns:
         Whether it may.
     """
-    return next(mismatches(delete, delete_number, delete_spec, data_file, number, spec, types), None) is None
+    return (
+        next(
+            mismatches(delete, delete_sequence_number, delete_spec, data_file, data_sequence_number, spec, types), None
+        )
+        is None
+    )
 
 
 def mismatches(
     delete: DataFile,
-    delete_number: int | None,
+    delete_sequence_number: int | None,
     delete_spec: PartitionSpec,
     data_file: DataFile,
-    number: int | None,
+    data_sequence_number: int | None,
     spec: PartitionSpec,
     types: Mapping[int, Type],
 ) -> Iterator[Mismatch]:
@@ -136,10 +146,10 @@ def mismatches(
 
     Args:
         delete: the delete file or deletion vector.
-        delete_number: its data sequence number; None if it is not known, so that it may apply.
+        delete_sequence_number: its data sequence number; None if it is not known, so that it may apply.
         delete_spec: its partition spec.
         data_file: the data file.
-        number: the data sequence number of the data file; None as above.
+        data_sequence_number: the data sequence number of the data file; None as above.
         spec: the partition spec of the data file.
         types: the types that `column_types` returns, to read the bounds of equality deletes.
 
@@ -147,7 +157,7 @@ def mismatches(
         The reasons; none if the delete may apply.
     """
     by_equality = delete.content is FileContent.EQUALITY_DELETES
-    if not is_old_enough(number, delete.content, delete_number):
+    if not is_old_enough(data_sequence_number, delete.content, delete_sequence_number):
         yield Mismatch.SEQUENCE_NUMBER
     everywhere = by_equality and delete_spec.is_unpartitioned
     if not everywhere and partition_key(delete, delete_spec) != partition_key(data_file, spec):
@@ -182,7 +192,7 @@ def check_delete(delete: DataFile) -> None:
 def applicable_deletes(
     deletes: Iterable[ScanDelete],
     data_file: DataFile,
-    number: int,
+    data_sequence_number: int,
     spec: PartitionSpec,
     specs: Mapping[int, PartitionSpec],
     types: Mapping[int, Type],
@@ -192,7 +202,7 @@ def applicable_deletes(
     Args:
         deletes: the deletes, for which `check_delete` passed.
         data_file: the data file.
-        number: its data sequence number.
+        data_sequence_number: its data sequence number.
         spec: its partition spec.
         specs: the table's partition specs, by id.
         types: the types that `column_types` returns.
@@ -207,7 +217,13 @@ def applicable_deletes(
         one
         for one in deletes
         if may_apply(
-            one.data_file, one.data_sequence_number, specs[one.partition_spec_id], data_file, number, spec, types
+            one.data_file,
+            one.data_sequence_number,
+            specs[one.partition_spec_id],
+            data_file,
+            data_sequence_number,
+            spec,
+            types,
         )
     ]
     vectors = [one for one in found if one.data_file.is_deletion_vector]

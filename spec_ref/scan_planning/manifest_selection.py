@@ -123,12 +123,12 @@ class ManifestSelection:
         self._projected: dict[int, Any] = {}
 
     def select(
-        self, listed: Iterable[ManifestFile], content: ManifestContent, file: str | None
+        self, manifest_files: Iterable[ManifestFile], content: ManifestContent, file: str | None
     ) -> Iterator[ManifestFile]:
         """Select the manifests of one content that counts and summaries do not rule out (SCN002).
 
         Args:
-            listed: the manifests of a snapshot.
+            manifest_files: the manifests of a snapshot.
             content: the content to select: data or deletes.
             file: the location of the manifest list, for errors; None if there is none.
 
@@ -139,7 +139,7 @@ class ManifestSelection:
             SpecError: MLS005 if the table does not have a manifest's spec; DEL001 for delete manifests in v1; SVB001 to
                 SVB008 or EVO006 if a bound in a summary is not a value of its type.
         """
-        for number, manifest in enumerate(listed):
+        for number, manifest in enumerate(manifest_files):
             try:
                 if manifest.content is content and self._might_match(manifest):
                     yield manifest
@@ -170,15 +170,18 @@ class ManifestSelection:
 
 
 def read_manifests(
-    selected: Iterable[ManifestFile], specs: Mapping[int, PartitionSpec], read_file: ReadFile, listing: str | None
+    manifest_files: Iterable[ManifestFile],
+    specs: Mapping[int, PartitionSpec],
+    read_file: ReadFile,
+    manifest_list: str | None,
 ) -> Iterator[Manifest]:
     """Read manifests one after another, lazily.
 
     Args:
-        selected: the manifests to read.
+        manifest_files: the manifests to read.
         specs: the partition specs of the table, by id.
         read_file: reads a file by its location.
-        listing: the location of the manifest list, for errors; None if there is none.
+        manifest_list: the location of the manifest list, for errors; None if there is none.
 
     Yields:
         Each manifest, with its entry in the manifest list.
@@ -186,6 +189,6 @@ def read_manifests(
     Raises:
         SpecError: MLS003 if a manifest does not exist; the codes of `read_manifest`.
     """
-    for manifest in selected:
-        content = read_content(read_file, manifest.manifest_path, "MLS003", listing)
+    for manifest in manifest_files:
+        content = read_content(read_file, manifest.manifest_path, "MLS003", manifest_list)
         yield read_manifest(content, manifest_file=manifest, specs=specs)

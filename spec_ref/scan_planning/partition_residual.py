@@ -21,7 +21,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 def partition_residual(
     predicate: BoundPredicate,
     spec: PartitionSpec,
-    stored: Mapping[int, Type],
+    stored_types: Mapping[int, Type],
     partition: Row,
     *,
     tolerate_truncated_times: bool = False,
@@ -31,7 +31,7 @@ def partition_residual(
     Args:
         predicate: a predicate bound to the schema of the rows.
         spec: the spec that the manifest of the files was written with.
-        stored: the types of the partition values in the manifest, by partition field id.
+        stored_types: the types of the partition values in the manifest, by partition field id.
         partition: the partition tuple, values by partition field id.
         tolerate_truncated_times: see `spec_ref.expressions.projection.Projection`.
 
@@ -46,7 +46,7 @@ def partition_residual(
     for leaf in _leaves(predicate):
         for projection in (inclusive, evolve(inclusive, strict=True)):
             wanted |= partition_types(project_leaf(leaf, projection))
-    if not wanted or not all(can_read_as(stored[field_id], type_) for field_id, type_ in wanted.items()):
+    if not wanted or not all(can_read_as(stored_types[field_id], type_) for field_id, type_ in wanted.items()):
         return predicate
     return residual(predicate, spec, partition, tolerate_truncated_times=tolerate_truncated_times)
 
@@ -99,16 +99,16 @@ INTEGER_KINDS = frozenset().union(*_SAME_ENCODING[:4])
 """The types that are stored as integers."""
 
 
-def can_read_as(stored: Type, wanted: Type) -> bool:
+def can_read_as(stored_type: Type, type_: Type) -> bool:
     """Decide whether stored values can be interpreted as another type, as those before a promotion can.
 
     Args:
-        stored: the type of the stored values.
-        wanted: the type that is expected.
+        stored_type: the type of the stored values.
+        type_: the type that is expected.
 
     Returns:
         Whether they can.
     """
-    if isinstance(stored, DecimalType) and isinstance(wanted, DecimalType):
-        return stored.scale == wanted.scale
-    return stored == wanted or any({kind(stored), kind(wanted)} <= alike for alike in _SAME_ENCODING)
+    if isinstance(stored_type, DecimalType) and isinstance(type_, DecimalType):
+        return stored_type.scale == type_.scale
+    return stored_type == type_ or any({kind(stored_type), kind(type_)} <= alike for alike in _SAME_ENCODING)

@@ -49,7 +49,7 @@ def plan(
     *,
     schema: Schema | None = None,
     case_sensitive: bool = True,
-    statistics: bool = False,
+    include_column_stats: bool = False,
     all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
 ) -> Iterator[FileScanTask]:
@@ -63,7 +63,7 @@ def plan(
         read_file: reads a manifest list or manifest by its location.
         schema: the schema that the rows are read with; the table's current one by default.
         case_sensitive: whether the names in the filter have to be spelled as in the schema.
-        statistics: whether the files of the tasks keep their counts, sizes and bounds.
+        include_column_stats: whether the files of the tasks keep their counts, sizes and bounds.
         all_deletes: whether tasks have the deletes of rows that do not match, too. Rewriting a file as a whole needs
             them: without them, deleted rows would be in the table again.
         tolerate_truncated_times: whether partitions may come from writers that counted times before 1970 upward
@@ -79,7 +79,9 @@ def plan(
             DFL023 for deletes that are not allowed, ambiguous or incomplete.
     """
     bound = bind(predicate, schema or metadata.current_schema, case_sensitive=case_sensitive)
-    scan = _Scan(metadata, bound, TRUE if all_deletes else bound, read_file, statistics, tolerate_truncated_times)
+    scan = _Scan(
+        metadata, bound, TRUE if all_deletes else bound, read_file, include_column_stats, tolerate_truncated_times
+    )
     return scan.tasks(snapshot)
 
 
@@ -138,15 +140,19 @@ class _Scan:
                 )
 
     def _selected(
-        self, predicate: BoundPredicate, listed: tuple[ManifestFile, ...], content: ManifestContent, snapshot: Snapshot
+        self,
+        predicate: BoundPredicate,
+        manifest_files: tuple[ManifestFile, ...],
+        content: ManifestContent,
+        snapshot: Snapshot,
     ) -> list[ManifestFile]:
         selection = ManifestSelection(
             predicate, self.specs, self.metadata.format_version, tolerate_truncated_times=self.tolerate
         )
-        return list(selection.select(listed, content, snapshot.manifest_list))
+        return list(selection.select(manifest_files, content, snapshot.manifest_list))
 
-    def _opened(self, selected: list[ManifestFile], snapshot: Snapshot) -> Iterator[Manifest]:
-        return read_manifests(selected, self.specs, self.read_file, snapshot.manifest_list)
+    def _opened(self, manifest_files: list[ManifestFile], snapshot: Snapshot) -> Iterator[Manifest]:
+        return read_manifests(manifest_files, self.specs, self.read_file, snapshot.manifest_list)
 
     def _scan_deletes(self, manifest: Manifest, specs: Mapping[int, PartitionSpec]) -> Iterator[ScanDelete]:
         spec_id = manifest.spec_id
@@ -224,13 +230,13 @@ def wrong_content(content: FileContent, *, data: bool) -> SpecError:
     return spec_error("MAN002", what, found=int(content.value), path="/data_file/content")
 
 
-def check_number(attribute: str, number: int | None, greatest: int) -> None:
+def check_number(attribute: str, number: int | None, greatest_number: int) -> None:
     """Check the sequence number of a live entry.
 
     Args:
         attribute: one of `NUMBERS`.
         number: the number of the entry, after inheritance; None if it is missing.
-        greatest: the sequence number of the manifest.
+        greatest_number: the sequence number of the manifest.
 
     Raises:
         SpecError: MAN013 or MAN014 if it is missing, negative, or greater than that of the manifest.
@@ -238,12 +244,12 @@ def check_number(attribute: str, number: int | None, greatest: int) -> None:
     if number is None:
         message = "the sequence number of an existing file is missing"
         raise spec_error(NUMBERS[attribute], message, path=f"/{attribute}")
-    if not 0 <= number <= greatest:
+    if not 0 <= number <= greatest_number:
         raise spec_error(
             NUMBERS[attribute],
             "the sequence number is negative or greater than that of the manifest",
             found=number,
-            expected=f"0 to {greatest}, the number of the manifest",
+            expected=f"0 to {greatest_number}, the number of the manifest",
             path=f"/{attribute}",
         )
 

@@ -29,7 +29,7 @@ from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID, last_updated, row
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 from spec_ref.schemas.column_projection import (
     Constants,
-    WrittenColumns,
+    FileColumns,
     check_selected,
     project_row,
     select_fields,
@@ -45,7 +45,7 @@ Values: TypeAlias = Mapping[int, Any]
 class RecordFile:
     """An opened data file or delete file."""
 
-    written: WrittenColumns
+    columns: FileColumns
 
     rows: Callable[[Sequence[NestedField]], Iterator[Values]]
     """Reads the rows in the order of the file, with the values of the requested columns."""
@@ -87,7 +87,7 @@ class Row:
     position: int
     """The position of the row in its file, from 0 (RES002)."""
 
-    deleted: bool
+    is_deleted: bool
     row_id: int | None
     """None for files without row lineage, and if it was not requested."""
 
@@ -111,10 +111,10 @@ class TableRowReader:
 
     files: DataFiles
 
-    lineage: bool = False
+    include_lineage: bool = False
     """Whether rows have their ids and the sequence numbers of their last changes."""
 
-    deleted: bool = False
+    include_deleted: bool = False
     """Whether deleted rows are returned too."""
 
     def rows(self, task: FileScanTask) -> Iterator[Row]:
@@ -135,24 +135,24 @@ class TableRowReader:
         vector, positions = self._vector(task), self._positions(task)
         deletes = [self._equality_deletes(delete) for delete in applicable_equality_deletes(task)]
         tested = select_fields(self.schema, frozenset(referenced_ids(task.residual)))
-        stored = (ROW_ID, LAST_UPDATED) if self.lineage else ()
+        stored = (ROW_ID, LAST_UPDATED) if self.include_lineage else ()
         compared = [column.field for columns, _ in deletes for column in columns]
         with self.files.records(entry) as file:
-            columns = _columns((*self.fields, *tested, *stored, *compared), file.written, constants)
+            columns = _columns((*self.fields, *tested, *stored, *compared), file.columns, constants)
             for position, row in enumerate(file.rows(columns)):
-                read = partial(project_row, written=file.written, row=row, constants=constants)
+                read = partial(project_row, file_columns=file.columns, row=row, constants=constants)
                 deleted = (
                     position in positions
                     or (vector is not None and position in vector)
                     or any(is_deleted(_compared_values(columns, read), rows) for columns, rows in deletes)
                 )
-                if (deleted and not self.deleted) or not evaluate(task.residual, read(tested)):
+                if (deleted and not self.include_deleted) or not evaluate(task.residual, read(tested)):
                     continue
                 own = read(stored)
                 yield Row(
                     values=read(self.fields),
                     position=position,
-                    deleted=deleted,
+                    is_deleted=deleted,
                     row_id=row_id(own.get(ROW_ID.id), entry.first_row_id, position),
                     last_updated_sequence_number=last_updated(own.get(LAST_UPDATED.id), entry.first_row_id, number),
                 )
@@ -197,8 +197,8 @@ class TableRowReader:
             file = delete.data_file
             if file.content is FileContent.POSITION_DELETES and not file.is_deletion_vector:
                 with self.files.records(file) as opened:
-                    rows = opened.rows(_columns(POSITION_DELETE_FIELDS, opened.written, {}))
-                    projected = (project_row(POSITION_DELETE_FIELDS, opened.written, row, {}) for row in rows)
+                    rows = opened.rows(_columns(POSITION_DELETE_FIELDS, opened.columns, {}))
+                    projected = (project_row(POSITION_DELETE_FIELDS, opened.columns, row, {}) for row in rows)
                     pairs = ((row[path.id], row[pos.id]) for row in projected)
                     found |= deleted_positions(pairs, task.data_file.file_path)
         return frozenset(found)
@@ -210,9 +210,9 @@ class TableRowReader:
         constants = self._constants(delete.partition_spec_id, file)
         fields = [column.field for column in columns]
         with self.files.records(file) as opened:
-            check_delete_columns(columns, opened.written, constants)
-            read = partial(project_row, written=opened.written, constants=constants)
-            rows = opened.rows(_columns(fields, opened.written, constants))
+            check_delete_columns(columns, opened.columns, constants)
+            read = partial(project_row, file_columns=opened.columns, constants=constants)
+            rows = opened.rows(_columns(fields, opened.columns, constants))
             return columns, [_compared_values(columns, partial(read, row=row)) for row in rows]
 
 
@@ -240,10 +240,10 @@ def delete_column_value(column: DeleteColumn, row: Values) -> Any:
     return value
 
 
-def _columns(fields: Sequence[NestedField], written: WrittenColumns, constants: Constants) -> list[NestedField]:
+def _columns(fields: Sequence[NestedField], file_columns: FileColumns, constants: Constants) -> list[NestedField]:
     """List the columns of a file that fields are read from, without repetitions."""
-    check_selected(fields, written)
-    found = (source_column(field, written.struct, constants, mapped=written.mapped) for field in fields)
+    check_selected(fields, file_columns)
+    found = (source_column(field, file_columns.struct, constants, mapped=file_columns.mapped) for field in fields)
     return list({column.id: column for column in found if column is not None}.values())
 
 
@@ -336,30 +336,30 @@ def check_cardinality(file: DataFile, vector: DeletionVector) -> None:
         raise spec_error("DFL005", message, found=vector.cardinality, expected=str(file.record_count))
 
 
-def check_delete_columns(columns: Sequence[DeleteColumn], written: WrittenColumns, constants: Constants) -> None:
+def check_delete_columns(columns: Sequence[DeleteColumn], file_columns: FileColumns, constants: Constants) -> None:
     """Check that a file of equality deletes has the columns that it compares.
 
     Args:
         columns: the delete columns.
-        written: the columns of the file.
+        file_columns: the columns of the file.
         constants: the identity partition values of the file, by field id.
 
     Raises:
         SpecError: DFL020 if a column is missing; the problem of a column that cannot be read.
     """
-    check_selected([column.field for column in columns], written)
+    check_selected([column.field for column in columns], file_columns)
     for column in columns:
-        if column.id not in constants and not _has(written, column.field.id, column.id):
+        if column.id not in constants and not _has(file_columns, column.field.id, column.id):
             message = "a column of the equality ids is missing from the equality delete file"
             raise spec_error(
                 "DFL020", message, found=Description(f"no field {column.id}"), expected=".".join(column.names)
             )
 
 
-def _has(written: WrittenColumns, root_id: int, field_id: int) -> bool:
+def _has(file_columns: FileColumns, root_id: int, field_id: int) -> bool:
     """Decide whether a file has a column below one of its top-level columns, or that column itself."""
 
     def inside(struct: StructType) -> bool:
         return any(f.id == field_id or (isinstance(f.type, StructType) and inside(f.type)) for f in struct.fields)
 
-    return inside(StructType(tuple(field for field in written.struct.fields if field.id == root_id)))
+    return inside(StructType(tuple(field for field in file_columns.struct.fields if field.id == root_id)))

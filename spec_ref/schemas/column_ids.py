@@ -42,14 +42,14 @@ class ColumnIds:
     """The columns of all levels that cannot be read, collected so far."""
 
     def column(
-        self, name: str, own: Callable[[], int | None], type_of: Callable[[ColumnIds], Type]
+        self, name: str, read_id: Callable[[], int | None], read_type: Callable[[ColumnIds], Type]
     ) -> tuple[int, Type] | None:
         """Find the id and the type of a column or of a field of a struct.
 
         Args:
             name: the name in the file.
-            own: returns the column's id in the file; None if it has none.
-            type_of: returns the column's type, given the ids of the level below.
+            read_id: returns the column's id in the file; None if it has none.
+            read_type: returns the column's type, given the ids of the level below.
 
         Returns:
             The id and the type; None if the column is left out.
@@ -60,8 +60,8 @@ class ColumnIds:
         field_id = None
         try:
             with error_path(f"/{name}"):
-                field_id = self.take(name, own())
-                return None if field_id is None else (field_id, type_of(self.inside(name)))
+                field_id = self.take(name, read_id())
+                return None if field_id is None else (field_id, read_type(self.inside(name)))
         except SpecError as error:
             if not self.has_any:
                 raise
@@ -69,12 +69,12 @@ class ColumnIds:
             self.left_out.append(UnreadableColumn(field_id, problem))
             return None
 
-    def take(self, name: str, own: int | None) -> int | None:
+    def take(self, name: str, stored_id: int | None) -> int | None:
         """Find the id of a field.
 
         Args:
             name: the name in the file.
-            own: the id in the file; None if it has none.
+            stored_id: the id in the file; None if it has none.
 
         Returns:
             The id; None if the mapping leaves the field out.
@@ -83,9 +83,9 @@ class ColumnIds:
             SpecError: ``requirement`` if the file has ids, but this field has none.
         """
         if self.mapping is None:
-            if own is None:
+            if stored_id is None:
                 raise spec_error(self.requirement, "the column has no field id", found=name)
-            return own
+            return stored_id
         mapped = find_mapped_field(self.mapping, (name,))
         return None if mapped is None else mapped.field_id
 

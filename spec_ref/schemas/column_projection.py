@@ -59,7 +59,7 @@ class UnreadableColumn:
 
 
 @record
-class WrittenColumns:
+class FileColumns:
     """The columns of a data file."""
 
     struct: StructType
@@ -85,12 +85,14 @@ class WrittenColumns:
         return self.struct
 
 
-def source_column(field: NestedField, written: StructType, constants: Constants, *, mapped: bool) -> NestedField | None:
+def source_column(
+    field: NestedField, file_struct: StructType, constants: Constants, *, mapped: bool
+) -> NestedField | None:
     """Find the column of a file, or the field of its struct, that a field is read from.
 
     Args:
         field: a field of the table's schema.
-        written: the columns of the file at this level.
+        file_struct: the columns of the file at this level.
         constants: the identity partition values of the file, by field id.
         mapped: whether the file is read by the name mapping.
 
@@ -103,24 +105,24 @@ def source_column(field: NestedField, written: StructType, constants: Constants,
     """
     if field.type == UNKNOWN or (mapped and field.id in constants):
         return None
-    found = [column for column in written.fields if column.id == field.id]
+    found = [column for column in file_struct.fields if column.id == field.id]
     if len(found) > 1:
         names = ", ".join(column.name for column in found)
         raise spec_error("PRJ001", f"several columns have the field id {field.id}", found=names, expected="one column")
     return found[0] if found else None
 
 
-def check_selected(fields: Sequence[NestedField], written: WrittenColumns) -> None:
+def check_selected(fields: Sequence[NestedField], file_columns: FileColumns) -> None:
     """Check that the columns of a file that are needed for some fields, at any depth, can be read.
 
     Args:
         fields: the fields to read.
-        written: the columns of the file.
+        file_columns: the columns of the file.
 
     Raises:
         SpecError: the problem of the first needed column that cannot be read.
     """
-    problems = {column.field_id: column.problem for column in written.unreadable}
+    problems = {column.field_id: column.problem for column in file_columns.unreadable}
     if not problems:
         return
     for field_id in _selected_ids(StructType(tuple(fields))):
@@ -163,13 +165,13 @@ def missing_value(field: NestedField, constants: Constants) -> Any:
 
 
 def project_row(
-    fields: Sequence[NestedField], written: WrittenColumns, row: Mapping[int, Any], constants: Constants
+    fields: Sequence[NestedField], file_columns: FileColumns, row: Mapping[int, Any], constants: Constants
 ) -> dict[int, Any]:
     """Convert a row of a file to the schema that it is read with; missing fields of structs get values too (DEF011).
 
     Args:
         fields: the fields to read, of the table's schema.
-        written: the columns of the file.
+        file_columns: the columns of the file.
         row: the values of the file's columns by their ids.
         constants: the identity partition values of the file.
 
@@ -181,17 +183,22 @@ def project_row(
             columns have one id; EVO003 or EVO006 if a type is not promoted from that of the file; the problem of a
             column that cannot be read.
     """
-    check_selected(fields, written)
-    return _struct(fields, written.struct, row, constants, mapped=written.mapped)
+    check_selected(fields, file_columns)
+    return _struct(fields, file_columns.struct, row, constants, mapped=file_columns.mapped)
 
 
 def _struct(
-    fields: Sequence[NestedField], written: StructType, row: Mapping[int, Any], constants: Constants, *, mapped: bool
+    fields: Sequence[NestedField],
+    file_struct: StructType,
+    row: Mapping[int, Any],
+    constants: Constants,
+    *,
+    mapped: bool,
 ) -> dict[int, Any]:
     values = {}
     for field in fields:
         with error_path(f"/{field.name}"):
-            column = source_column(field, written, constants, mapped=mapped)
+            column = source_column(field, file_struct, constants, mapped=mapped)
             if column is None:
                 values[field.id] = missing_value(field, constants)
             else:
@@ -201,12 +208,12 @@ def _struct(
     return values
 
 
-def project_value(type_: Type, written: Type, value: Any, constants: Constants, *, mapped: bool = False) -> Any:
+def project_value(type_: Type, file_type: Type, value: Any, constants: Constants, *, mapped: bool = False) -> Any:
     """Convert a value to the type that it is read with.
 
     Args:
         type_: the type to read.
-        written: the type that the value was written with.
+        file_type: the type that the value was written with.
         value: a value of the written type, or None.
         constants: the identity partition values of the file, by field id.
         mapped: whether the file is read by the name mapping.
@@ -217,9 +224,9 @@ def project_value(type_: Type, written: Type, value: Any, constants: Constants, 
     Raises:
         SpecError: as `project_row`.
     """
-    match type_, written:
+    match type_, file_type:
         case StructType(fields), StructType():
-            return None if value is None else _struct(fields, written, value, constants, mapped=mapped)
+            return None if value is None else _struct(fields, file_type, value, constants, mapped=mapped)
         case ListType(_, element, required), ListType(_, old, _):
             return (
                 None
@@ -243,8 +250,8 @@ def project_value(type_: Type, written: Type, value: Any, constants: Constants, 
         case PrimitiveType("unknown"), _:
             return None
         case _:
-            check_readable(written, type_)
-            return promote_value(written, type_, value)
+            check_readable(file_type, type_)
+            return promote_value(file_type, type_, value)
 
 
 def _part(
@@ -268,19 +275,19 @@ _READ_AS: tuple[Callable[[Type, Type], bool], ...] = (
 """The cases in which a column may be read as a type, some because formats or writers do not distinguish the types."""
 
 
-def check_readable(written: Type, type_: Type) -> None:
+def check_readable(file_type: Type, type_: Type) -> None:
     """Check that a column of a file can be read as the type of a field.
 
     Args:
-        written: the type of the column in the file.
+        file_type: the type of the column in the file.
         type_: the type of the field.
 
     Raises:
         SpecError: EVO003 if the type is neither that of the field nor promoted to it.
     """
-    if not any(reads(written, type_) for reads in _READ_AS):
+    if not any(reads(file_type, type_) for reads in _READ_AS):
         message = "the type of the file's column cannot be promoted to the field's type"
-        raise spec_error("EVO003", message, found=Description(str(written)), expected=str(type_))
+        raise spec_error("EVO003", message, found=Description(str(file_type)), expected=str(type_))
 
 
 def select_fields(schema: Schema, ids: frozenset[int]) -> tuple[NestedField, ...]:

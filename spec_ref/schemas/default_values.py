@@ -50,7 +50,7 @@ def check_default(type_: Type, value: Any) -> None:
     check_value(type_, value)
 
 
-def effective_write(field: NestedField) -> Any:
+def effective_write_default(field: NestedField) -> Any:
     """Find the value that is written for a field if the writer supplies none (DEF002, DEF007).
 
     Args:
@@ -69,5 +69,5 @@ def effective_write(field: NestedField) -> Any:
     filled = {}
     for child in field.type.fields:
         with error_path(f"/{child.id}"):
-            filled[child.id] = effective_write(child)
+            filled[child.id] = effective_write_default(child)
     return filled

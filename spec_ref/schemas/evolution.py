@@ -22,7 +22,7 @@ from spec_ref.data_types.types import (
     Type,
     is_primitive,
     kind,
-    signed_zeros,
+    signed_zero_key,
 )
 from spec_ref.schemas.default_values import check_default
 from spec_ref.schemas.identifier_fields import identifier_problems
@@ -74,7 +74,7 @@ class MoveColumn:
     """Move a field to another place in its struct."""
 
     name: str
-    place: int
+    index: int
     """The index among the fields of the struct, counted without the field itself."""
 
 
@@ -113,7 +113,7 @@ Change: TypeAlias = AddColumn | DropColumn | RenameColumn | MoveColumn | Promote
 
 
 @record
-class Evolution:
+class SchemaEvolutionContext:
     """What a change of the schema depends on in the table."""
 
     version: FormatVersion
@@ -121,7 +121,9 @@ class Evolution:
     """The highest id that was ever assigned."""
 
 
-def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *, schema_id: int) -> tuple[Schema, int]:
+def evolve_schema(
+    schema: Schema, changes: Iterable[Change], table: SchemaEvolutionContext, *, schema_id: int
+) -> tuple[Schema, int]:
     """Apply changes to a schema.
 
     The constraints of partition specs and sort orders are checked by
@@ -168,9 +170,9 @@ def _struct_field(schema: Schema, name: str) -> tuple[Column, NestedField]:
     return column, column.field
 
 
-def _edit(type_: Type, target: int | None, edit: Callable[[Type], Type], own: int | None) -> Type:
-    """Edit the type with the target id, inside ``type_``, whose own id is ``own``."""
-    if own == target:
+def _edit(type_: Type, target: int | None, edit: Callable[[Type], Type], own_id: int | None) -> Type:
+    """Edit the type with the target id, inside ``type_``, whose own id is ``own_id``."""
+    if own_id == target:
         return edit(type_)
     match type_:
         case StructType(fields):
@@ -213,21 +215,21 @@ def _check_name(fields: Sequence[NestedField], name: str) -> None:
         raise spec_error("TYP002", "the struct already has a field with the name", found=name)
 
 
-def with_new_ids(type_: Type, last: int) -> tuple[Type, int]:
+def assign_fresh_ids(type_: Type, last_column_id: int) -> tuple[Type, int]:
     """Assign new ids to everything inside a type.
 
     Args:
         type_: the type; its ids are replaced.
-        last: the highest id that was assigned before.
+        last_column_id: the highest id that was assigned before.
 
     Returns:
         The type and the highest id that is assigned now.
     """
 
     def take() -> int:
-        nonlocal last
-        last += 1
-        return last
+        nonlocal last_column_id
+        last_column_id += 1
+        return last_column_id
 
     def renew(type_: Type) -> Type:
         match type_:
@@ -243,7 +245,7 @@ def with_new_ids(type_: Type, last: int) -> tuple[Type, int]:
                 return type_
 
     made = renew(type_)
-    return made, last
+    return made, last_column_id
 
 
 def _check_version(type_: Type, default: Any, version: FormatVersion) -> None:
@@ -260,9 +262,9 @@ def _check_version(type_: Type, default: Any, version: FormatVersion) -> None:
         )
 
 
-def _add(schema: Schema, change: AddColumn, table: Evolution) -> tuple[Schema, int]:
+def _add(schema: Schema, change: AddColumn, table: SchemaEvolutionContext) -> tuple[Schema, int]:
     field_id = table.last_column_id + 1
-    type_, last = with_new_ids(change.type, field_id)
+    type_, last = assign_fresh_ids(change.type, field_id)
     column = NestedField(field_id, change.name, change.required, type_, change.doc, change.default, change.default)
     for part in Schema((column,)).columns():
         for default in (part.field.initial_default, part.field.write_default) if part.field else (None,):
@@ -294,13 +296,13 @@ def _check_filled(field: NestedField, name: str) -> None:
         _check_filled(child, full)
 
 
-def _drop(schema: Schema, change: DropColumn, table: Evolution) -> tuple[Schema, int]:
+def _drop(schema: Schema, change: DropColumn, table: SchemaEvolutionContext) -> tuple[Schema, int]:
     column, field = _struct_field(schema, change.name)
     without = _edit_fields(schema, _parent(column), lambda fields: tuple(one for one in fields if one.id != field.id))
     return without, table.last_column_id
 
 
-def _rename(schema: Schema, change: RenameColumn, table: Evolution) -> tuple[Schema, int]:
+def _rename(schema: Schema, change: RenameColumn, table: SchemaEvolutionContext) -> tuple[Schema, int]:
     column, field = _struct_field(schema, change.name)
 
     def rename(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
@@ -310,21 +312,21 @@ def _rename(schema: Schema, change: RenameColumn, table: Evolution) -> tuple[Sch
     return _edit_fields(schema, _parent(column), rename), table.last_column_id
 
 
-def _move(schema: Schema, change: MoveColumn, table: Evolution) -> tuple[Schema, int]:
+def _move(schema: Schema, change: MoveColumn, table: SchemaEvolutionContext) -> tuple[Schema, int]:
     column, field = _struct_field(schema, change.name)
 
     def move(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
         others = [one for one in fields if one.id != field.id]
-        if not 0 <= change.place <= len(others):
+        if not 0 <= change.index <= len(others):
             raise spec_error(
-                "EVO001", "the position is out of range", found=change.place, expected=f"0 to {len(others)}"
+                "EVO001", "the position is out of range", found=change.index, expected=f"0 to {len(others)}"
             )
-        return (*others[: change.place], field, *others[change.place :])
+        return (*others[: change.index], field, *others[change.index :])
 
     return _edit_fields(schema, _parent(column), move), table.last_column_id
 
 
-def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[Schema, int]:
+def _promote(schema: Schema, change: PromoteColumn, table: SchemaEvolutionContext) -> tuple[Schema, int]:
     column = _column(schema, change.name)
     old, new = column.type, change.type
     if not is_promotable(old, new, table.version):
@@ -353,7 +355,7 @@ def _edit_root(schema: Schema, target: int, edit: Callable[[Type], Type]) -> Sch
     return evolve(schema, fields=made.fields)
 
 
-def _set_default(schema: Schema, change: SetWriteDefault, table: Evolution) -> tuple[Schema, int]:
+def _set_default(schema: Schema, change: SetWriteDefault, table: SchemaEvolutionContext) -> tuple[Schema, int]:
     column, field = _struct_field(schema, change.name)
     _check_version(field.type, change.default, table.version)
     check_default(field.type, change.default)
@@ -366,7 +368,7 @@ def _set_default(schema: Schema, change: SetWriteDefault, table: Evolution) -> t
     return _edit_fields(schema, _parent(column), replace), table.last_column_id
 
 
-def _make_optional(schema: Schema, change: MakeOptional, table: Evolution) -> tuple[Schema, int]:
+def _make_optional(schema: Schema, change: MakeOptional, table: SchemaEvolutionContext) -> tuple[Schema, int]:
     column, field = _struct_field(schema, change.name)
 
     def replace(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
@@ -375,7 +377,7 @@ def _make_optional(schema: Schema, change: MakeOptional, table: Evolution) -> tu
     return _edit_fields(schema, _parent(column), replace), table.last_column_id
 
 
-_CHANGES: dict[type, Callable[[Schema, Any, Evolution], tuple[Schema, int]]] = {
+_CHANGES: dict[type, Callable[[Schema, Any, SchemaEvolutionContext], tuple[Schema, int]]] = {
     AddColumn: _add,
     DropColumn: _drop,
     RenameColumn: _rename,
@@ -447,8 +449,8 @@ def keeps_initial_default(one: Column, other: Column) -> bool:
         try:
             if is_primitive(old.type):
                 promoted = promote_value(old.type, new.type, before)
-                if signed_zeros(promoted) == signed_zeros(after):
+                if signed_zero_key(promoted) == signed_zero_key(after):
                     return True
         except (KeyError, SpecError):  # the type cannot be promoted, or the value is out of range
             continue
-    return signed_zeros(first) == signed_zeros(second) and not (is_primitive(one.type) and one.type != other.type)
+    return signed_zero_key(first) == signed_zero_key(second) and not (is_primitive(one.type) and one.type != other.type)

@@ -15,12 +15,12 @@ from spec_ref.core.records import EMPTY, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, FormatVersion
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, children
 from spec_ref.json.wire_types import INT, Converted, ListOf, RecordOf
-from spec_ref.schemas.type_json import FIELD, default_json
+from spec_ref.schemas.type_json import FIELD, with_json_defaults
 
 
 def _write_fields(fields: tuple[NestedField, ...], _: FormatVersion) -> tuple[NestedField, ...]:
     """Convert the defaults back to JSON."""
-    return tuple(map(default_json, fields))
+    return tuple(map(with_json_defaults, fields))
 
 
 FIELDS = Converted(ListOf(FIELD), lambda fields, _: fields, _write_fields)

@@ -74,7 +74,7 @@ def type_to_json(type_: Type, version: FormatVersion = NEWEST) -> str | dict[str
             write = record_writer(FIELD, version)
             return {
                 "type": "struct",
-                "fields": [write(default_json(field)) for field in fields],
+                "fields": [write(with_json_defaults(field)) for field in fields],
                 **_extra("struct", extra),
             }
         case ListType(element_id, element, required, extra):
@@ -372,7 +372,7 @@ def _default_from_json(type_: Type, json: Json, name: str) -> Any:
         return value
 
 
-def default_json(field: NestedField) -> NestedField:
+def with_json_defaults(field: NestedField) -> NestedField:
     """Convert the defaults of a field to JSON, as `FIELD` writes them.
 
     Args:

@@ -17,15 +17,15 @@ from typing import Any
 from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type
 from spec_ref.data_types.values import check_required, check_value
-from spec_ref.schemas.default_values import effective_write
+from spec_ref.schemas.default_values import effective_write_default
 
 
-def written_row(fields: Sequence[NestedField], given: Mapping[str, Any]) -> dict[int, Any]:
+def written_row(fields: Sequence[NestedField], row: Mapping[str, Any]) -> dict[int, Any]:
     """Make the row of a schema that is written for a row of an input, with a value for every column (FIO003, DEF006).
 
     Args:
         fields: the columns of the schema.
-        given: the values by the names of the columns, in the representation of `spec_ref.data_types.values`.
+        row: the values by the names of the columns, in the representation of `spec_ref.data_types.values`.
 
     Returns:
         A value for every column, by field id.
@@ -35,26 +35,26 @@ def written_row(fields: Sequence[NestedField], given: Mapping[str, Any]) -> dict
             TYP003 and TYP004; DEF007 if a required value is missing that has no write default; the code of the type
             for a value that is not of it.
     """
-    check_column_names([field.name for field in fields], list(given))
+    check_column_names([field.name for field in fields], list(row))
     made = {}
     for field in fields:
         with error_path(f"/{field.name}"):
-            made[field.id] = _written(field, given[field.name]) if field.name in given else effective_write(field)
+            made[field.id] = _written(field, row[field.name]) if field.name in row else effective_write_default(field)
     return made
 
 
-def check_column_names(known: Sequence[str], given: Sequence[str]) -> None:
+def check_column_names(known: Sequence[str], names: Sequence[str]) -> None:
     """Check the names of the columns of an input.
 
     Args:
         known: the names of the columns of the schema.
-        given: the names of the columns of the input.
+        names: the names of the columns of the input.
 
     Raises:
         SpecError: TYP002 for a name that the schema does not have, or that the input has twice.
     """
     seen: set[str] = set()
-    for name in given:
+    for name in names:
         if name not in known:
             message = "the schema does not have the column"
             raise spec_error("TYP002", message, found=name, expected=", ".join(known) or "no columns")
@@ -75,7 +75,7 @@ def _written(field: NestedField, value: Any) -> Any:
 def _filled(type_: Type, value: Any) -> Any:
     match type_, value:
         case StructType(fields), dict():
-            missing = {field.id: effective_write(field) for field in fields if field.id not in value}
+            missing = {field.id: effective_write_default(field) for field in fields if field.id not in value}
             known = {field.id: field.type for field in fields}
             return missing | {id_: _filled(known[id_], one) if id_ in known else one for id_, one in value.items()}
         case ListType(_, element), tuple():

@@ -38,7 +38,9 @@ def values_at(node: VariantValue, names: tuple[str, ...]) -> Iterator[VariantVal
         yield node
 
 
-def check_within(node: VariantValue, lower: VariantBound | None, upper: VariantBound | None) -> Iterator[Violation]:
+def check_within_bounds(
+    node: VariantValue, lower: VariantBound | None, upper: VariantBound | None
+) -> Iterator[Violation]:
     """Find the fields of a value that are beyond the bounds of the column, or have a type different from their bounds.
 
     Args:

@@ -75,11 +75,11 @@ TOTALS = {
 """Each total, with the counts that raise and lower it."""
 
 
-def totals(before: Mapping[str, str] | None, counts: Mapping[str, int]) -> dict[str, str]:
+def compute_totals(parent_summary: Mapping[str, str] | None, counts: Mapping[str, int]) -> dict[str, str]:
     """Compute the totals of a snapshot.
 
     Args:
-        before: the summary of its parent; empty if there is no parent, None if the parent has no summary.
+        parent_summary: the summary of its parent; empty if there is no parent, None if the parent has no summary.
         counts: the counts of the snapshot by the key of the summary; one that is absent is 0.
 
     Returns:
@@ -87,7 +87,7 @@ def totals(before: Mapping[str, str] | None, counts: Mapping[str, int]) -> dict[
     """
     made = {}
     for total, (more, less) in TOTALS.items():
-        known = "0" if before == {} else (before or {}).get(total, "")
+        known = "0" if parent_summary == {} else (parent_summary or {}).get(total, "")
         if known.isascii() and known.isdigit():
             made[total] = str(int(known) + counts.get(more, 0) - counts.get(less, 0))
     return made

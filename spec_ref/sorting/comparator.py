@@ -17,7 +17,7 @@ from spec_ref.schemas.schema import Schema, value_in_row
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 
 
-def sortable(order: SortOrder, schema: Schema) -> bool:
+def is_sortable(order: SortOrder, schema: Schema) -> bool:
     """Decide whether rows can be sorted by an order.
 
     Args:
@@ -41,7 +41,7 @@ def compare_rows(order: SortOrder, schema: Schema, left: Mapping[int, Any], righ
     """Compare two rows by a sort order: the first field in which they differ decides.
 
     Args:
-        order: an order for which `sortable` is true.
+        order: an order for which `is_sortable` is true.
         schema: the schema of the rows.
         left: a row, values by field id.
         right: another row.
@@ -60,7 +60,7 @@ def sort_rows(order: SortOrder, schema: Schema, rows: Iterable[Mapping[int, Any]
     """Sort rows by a sort order; equal rows keep their order.
 
     Args:
-        order: an order for which `sortable` is true.
+        order: an order for which `is_sortable` is true.
         schema: the schema of the rows.
         rows: the rows, values by field id.
 

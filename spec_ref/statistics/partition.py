@@ -195,10 +195,10 @@ def read_row(row: Mapping[int, Any], partition: StructType, version: FormatVersi
     """
     members: dict[str, Any] = {}
     for attribute, rule in field_rules(PartitionStatistics).items():
-        value = None if rule.read(version) is OMITTED else row.get(rule.id or 0)
+        value = None if rule.reader_presence(version) is OMITTED else row.get(rule.id or 0)
         with error_path(f"/{rule.name}"):
             if value is None:
-                if rule.read(version) is REQUIRED:
+                if rule.reader_presence(version) is REQUIRED:
                     raise spec_error(
                         rule.requirement, f"{rule.name} is missing", format_version=version, aspect="missing"
                     )
@@ -254,7 +254,7 @@ def check_row(row: PartitionStatistics, path: str, version: FormatVersion) -> It
         A violation of STA017 to STA029 for each field.
     """
     for attribute, rule in field_rules(PartitionStatistics).items():
-        if rule.write(version) is REQUIRED and getattr(row, attribute) is None:
+        if rule.writer_presence(version) is REQUIRED and getattr(row, attribute) is None:
             message, place = f"{rule.name} is missing", f"{path}/{rule.name}"
             yield spec_error(rule.requirement, message, path=place, format_version=version, aspect="missing").violation
 

@@ -23,7 +23,7 @@ from spec_ref.encodings.puffin.file import (
     THETA_SKETCH,
     BlobMetadata,
     PuffinFile,
-    deletion_vector_faults,
+    deletion_vector_problems,
     is_count,
     read_layout,
 )
@@ -62,7 +62,7 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
     sound = list(_sound_blobs(blobs if type(blobs) is list else []))
     left = MAX_CHECKED_BYTES
     for path, blob in sound:
-        yield from _prefixed(path, (error.violation for error in deletion_vector_faults(blob)))
+        yield from _prefixed(path, (error.violation for error in deletion_vector_problems(blob)))
         if left < 0:
             continue
         try:

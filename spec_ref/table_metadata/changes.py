@@ -12,8 +12,8 @@ from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import evolve
 from spec_ref.partitioning import evolution as partitioning
-from spec_ref.partitioning.evolution import PartitionChange, SpecHistory, evolve_spec
-from spec_ref.schemas.evolution import Change, Evolution, evolve_schema
+from spec_ref.partitioning.evolution import PartitionChange, SpecEvolutionContext, evolve_spec
+from spec_ref.schemas.evolution import Change, SchemaEvolutionContext, evolve_schema
 from spec_ref.sorting import order as sorting
 from spec_ref.sorting.order import UNSORTED, SortField, SortOrder
 from spec_ref.table_metadata.checks import RULES
@@ -41,7 +41,7 @@ def change_schema(metadata: TableMetadata, changes: Sequence[Change]) -> TableMe
     """
     others = (spec for spec in metadata.partition_specs if spec.spec_id != metadata.default_spec_id)
     highest = max(schema.highest_field_id() for schema in metadata.schemas)
-    table = Evolution(metadata.format_version, max(metadata.last_column_id, highest))
+    table = SchemaEvolutionContext(metadata.format_version, max(metadata.last_column_id, highest))
     new_id = 1 + max(schema.schema_id for schema in metadata.schemas)
     made, last = evolve_schema(metadata.current_schema, changes, table, schema_id=new_id)
     old_fields = tuple(field for spec in others for field in spec.fields) if metadata.snapshots else ()
@@ -67,7 +67,7 @@ def change_spec(metadata: TableMetadata, changes: Sequence[PartitionChange]) -> 
     Raises:
         SpecError: as `spec_ref.partitioning.evolution.evolve_spec` and `check_no_new_errors`.
     """
-    table = SpecHistory(
+    table = SpecEvolutionContext(
         metadata.format_version, metadata.current_schema, metadata.partition_specs, metadata.last_partition_id
     )
     made, last = evolve_spec(metadata.default_spec, changes, table)

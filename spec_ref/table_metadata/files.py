@@ -101,7 +101,7 @@ class MetadataFileName:
     version: int | None
     """The version of the table's metadata; None if the name has none."""
 
-    unique: str | None
+    unique_part: str | None
     """The part that distinguishes files of one version by several writers; None for file-system tables."""
 
     compressed: bool
@@ -134,18 +134,18 @@ def parse_name(location: str) -> MetadataFileName:
     return MetadataFileName(int(number) if number else None, match["unique"], suffix in GZIP_SUFFIXES)
 
 
-def metastore_name(version: int, unique: str, *, compressed: bool = False) -> str:
+def metastore_name(version: int, unique_part: str, *, compressed: bool = False) -> str:
     """Build the name of a metadata file of a metastore table (Metastore Tables).
 
     Args:
         version: the version of the metadata, from 0.
-        unique: a text that no other writer uses, such as a UUID.
+        unique_part: a text that no other writer uses, such as a UUID.
         compressed: whether the content is gzip.
 
     Returns:
         The file name.
     """
-    return f"{version:05d}-{unique}{GZIP_SUFFIXES[0] if compressed else METADATA_SUFFIX}"
+    return f"{version:05d}-{unique_part}{GZIP_SUFFIXES[0] if compressed else METADATA_SUFFIX}"
 
 
 def file_system_name(version: int, *, compressed: bool = False) -> str:

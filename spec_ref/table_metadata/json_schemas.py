@@ -51,7 +51,7 @@ def _type_schemas() -> dict[str, Any]:
 ONE_SOURCE = {"oneOf": [{"required": ["source-id"]}, {"required": ["source-ids"]}]}
 """Exactly one of ``source-id`` and ``source-ids`` is present (PAR022, SRT008)."""
 
-BEYOND: Mapping[RecordOf, Mapping[str, Any]] = {PARTITION_FIELD: ONE_SOURCE, SORT_FIELD: ONE_SOURCE}
+CROSS_PROPERTY_CONDITIONS: Mapping[RecordOf, Mapping[str, Any]] = {PARTITION_FIELD: ONE_SOURCE, SORT_FIELD: ONE_SOURCE}
 """The conditions over several properties of a record that JSON Schema can express."""
 
 
@@ -93,17 +93,17 @@ def _schema(kind: Kind, version: FormatVersion, definitions: dict[str, Any]) -> 
 
 
 def _object(kind: RecordOf, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
-    known = [row for row in field_table(kind, version) if row.read is not Presence.OMITTED]
+    known = [row for row in field_table(kind, version) if row.reader_presence is not Presence.OMITTED]
     properties: dict[str, Any] = {name: {"const": value} for name, value in kind.constants.items()}
     properties |= {row.rule.name: _property(row, version, definitions) for row in known}
-    required = [*kind.constants, *(row.rule.name for row in known if row.read is Presence.REQUIRED)]
-    beyond = BEYOND.get(kind, {})
+    required = [*kind.constants, *(row.rule.name for row in known if row.reader_presence is Presence.REQUIRED)]
+    beyond = CROSS_PROPERTY_CONDITIONS.get(kind, {})
     return {"type": "object", "properties": properties, **({"required": required} if required else {}), **beyond}
 
 
 def _property(row: FieldTableRow, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
     schema = _schema(row.kind, version, definitions)
-    if row.read is not Presence.REQUIRED and schema:
+    if row.reader_presence is not Presence.REQUIRED and schema:
         schema = {"anyOf": [schema, {"type": "null"}]}  # null is the same as absent
     return {**schema, "$comment": row.rule.requirement}
 

@@ -97,17 +97,17 @@ def remove_expired_entries(log: Sequence[SnapshotLogEntry], remaining: Collectio
 
 
 def append_metadata_log_entry(
-    log: Sequence[MetadataLogEntry], previous: MetadataLogEntry, keep: int | None = None
+    log: Sequence[MetadataLogEntry], previous: MetadataLogEntry, max_entries: int | None = None
 ) -> tuple[MetadataLogEntry, ...]:
     """Add the previous metadata file to the metadata log (TMD018).
 
     Args:
         log: the metadata log.
         previous: the entry of the previous metadata file.
-        keep: how many of the most recent entries to keep; None for all.
+        max_entries: how many of the most recent entries to keep; None for all.
 
     Returns:
         The log with the entry.
     """
     entries = (*log, previous)
-    return entries if keep is None else entries[max(len(entries) - keep, 0) :]
+    return entries if max_entries is None else entries[max(len(entries) - max_entries, 0) :]

@@ -65,7 +65,7 @@ def _main_is_branch(metadata: TableMetadata) -> FoundPlaces:
 
 def _no_manifests(metadata: TableMetadata) -> FoundPlaces:
     """Find snapshots without data files to read; a v1 snapshot may lack ``manifest-list`` and ``manifests``."""
-    if _FIELDS["manifest_list"].write(metadata.format_version) is not REQUIRED:
+    if _FIELDS["manifest_list"].writer_presence(metadata.format_version) is not REQUIRED:
         return
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.manifest_list is None and snapshot.manifests is None:
@@ -74,7 +74,7 @@ def _no_manifests(metadata: TableMetadata) -> FoundPlaces:
 
 def _both_manifests(metadata: TableMetadata) -> FoundPlaces:
     """Find v1 snapshots with ``manifest-list`` and ``manifests``; later versions omit ``manifests`` (VER005)."""
-    if _FIELDS["manifests"].write(metadata.format_version) is OMITTED:
+    if _FIELDS["manifests"].writer_presence(metadata.format_version) is OMITTED:
         return
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.manifest_list is not None and snapshot.manifests is not None:

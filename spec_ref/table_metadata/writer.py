@@ -43,7 +43,7 @@ def _written(metadata: TableMetadata, format_version: FormatVersion | int | None
     copies = {
         attribute: copied(metadata)
         for attribute, copied in DEPRECATED
-        if rules[attribute].write(metadata.format_version) is not OMITTED
+        if rules[attribute].writer_presence(metadata.format_version) is not OMITTED
     }
     write = text_writer if text else record_writer
     return write(METADATA, metadata.format_version)(evolve(metadata, **copies))

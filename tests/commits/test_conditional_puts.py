@@ -14,7 +14,7 @@ from conformance.table_io.stores import Store, commit, load, open_store
 from conformance.table_io.stores.object_store import ObjectStoreError
 from spec_ref.commits import CommitConflict
 from spec_ref.commits.changes import CreateTable, SetProperties, fast_append
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.commits.retries import RetryPolicy
 
 LOCATION = "s3://bucket/a table"
@@ -55,7 +55,7 @@ def test_the_store_decides_between_two_writers(objects: Objects, store: Store) -
     unique = "0" * 8 + "-0000" * 3 + "-" + "0" * 12
     store.write(f"{LOCATION}/metadata/{unique}.metadata.json", b"{}")
     commit(SetProperties({"x": "y"}), other)
-    assert store.swap_pointer(base.location, f"{LOCATION}/metadata/{unique}.metadata.json") is Swap.REFUSED
+    assert store.swap_pointer(base.location, f"{LOCATION}/metadata/{unique}.metadata.json") is SwapResult.REFUSED
     with pytest.raises(CommitConflict, match="OCC005"):
         commit(CreateTable(empty_table(3, LOCATION)), other)
 
@@ -82,8 +82,8 @@ def test_the_same_metadata_of_another_writer_is_not_taken_for_ones_own(objects: 
     )
     store.write(mine, text)
     other.write(theirs, text)
-    assert other.swap_pointer(base.location, theirs) is Swap.DONE
-    assert store.swap_pointer(base.location, mine) is Swap.REFUSED
+    assert other.swap_pointer(base.location, theirs) is SwapResult.DONE
+    assert store.swap_pointer(base.location, mine) is SwapResult.REFUSED
     assert store.read(mine) == text  # the file still exists, so it did not become the version
     assert other.read(theirs) is None
 

@@ -24,7 +24,7 @@ from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
 from spec_ref.commits import load as load_steps
 from spec_ref.commits.changes import (
     CreateTable,
-    Expire,
+    ExpireSnapshots,
     SetProperties,
     append,
     delete_files,
@@ -33,7 +33,7 @@ from spec_ref.commits.changes import (
     rewrite,
     row_delta,
 )
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.core.records import evolve
 from spec_ref.manifest_lists.reader import read_manifest_list
@@ -78,7 +78,7 @@ def test_a_table_that_all_kinds_of_changes_made_is_valid(version: int, store: St
         commit(row_delta([position_deletes("p", "c", location=location)]), store)
     if version == 3:
         commit(row_delta([deletion_vector("v", "c", location=location)]), store)
-    commit(rewrite([data_file("r", location=location)], [data_path("d", location)]), store)
+    commit(rewrite_files([data_file("r", location=location)], [data_path("d", location)]), store)
     commit(SetProperties({"owner": "me"}), store)
     base = load(store)
     assert base is not None
@@ -107,9 +107,9 @@ def test_the_second_of_two_commits_on_one_version_is_refused(
     commit(fast_append([data_file("a", location=location)]), another())
     late = commit(SetProperties({"x": "y"}), store)
     assert late.metadata.current_snapshot is not None
-    stray = late.written.rsplit("/", 1)[0] + "/stray.metadata.json"
+    stray = late.written_location.rsplit("/", 1)[0] + "/stray.metadata.json"
     store.write(stray, to_bytes(evolve(base.metadata, properties={"stray": "yes"})))
-    assert store.swap_pointer(base.location, stray) is Swap.REFUSED
+    assert store.swap_pointer(base.location, stray) is SwapResult.REFUSED
     again = load(store)
     assert again is not None
     assert again.metadata.properties == {"x": "y"}
@@ -128,7 +128,7 @@ def test_nothing_is_committed_where_the_name_leads_to_another_table(
     other = another()
     made = base.location.rsplit("/", 1)[0] + "/other.metadata.json"
     other.write(made, to_bytes(evolve(base.metadata, table_uuid=OTHER_UUID)))
-    assert other.swap_pointer(base.location, made) is Swap.DONE
+    assert other.swap_pointer(base.location, made) is SwapResult.DONE
     for change in (SetProperties({"x": "y"}), fast_append([data_file("a", location=location)])):
         with pytest.raises(CommitConflict, match="TMD035"):
             commit(change, store, base=base)
@@ -168,7 +168,7 @@ class _Meddling:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         if self.times:
             self.times -= 1
             self._meddle()
@@ -223,11 +223,11 @@ class _Mute:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         self.asked += 1
         if self.done:
             self._store.swap_pointer(expected, new)
-        return Swap.UNKNOWN
+        return SwapResult.UNKNOWN
 
 
 def test_a_lost_reply_is_resolved_by_reading(store: Store, location: str) -> None:
@@ -254,7 +254,7 @@ def test_expired_files_are_deleted_and_the_rest_stays(store: Store, location: st
         store.write(data_path(name, location), b"rows")
     commit(fast_append([data_file("a", location=location)]), store)
     commit(overwrite([data_file("b", location=location)], [data_path("a", location)]), store)
-    commit(Expire(1 << 60, clean_files=True), store)
+    commit(ExpireSnapshots(1 << 60, clean_files=True), store)
     assert store.read(data_path("a", location)) is None
     assert store.read(data_path("b", location)) == b"rows"
     assert list(live(store)) == ["b"]
@@ -284,7 +284,7 @@ def test_a_writer_that_is_late_does_not_take_the_name_of_a_deleted_version(tmp_p
     mine = f"{location}/metadata/mine.metadata.json"
     store.write(mine, b"{}")
     assert not local_path(f"{location}/metadata/v2.metadata.json").exists()
-    assert store.swap_pointer(late.location, mine) is Swap.REFUSED
+    assert store.swap_pointer(late.location, mine) is SwapResult.REFUSED
     assert not local_path(f"{location}/metadata/v2.metadata.json").exists()
 
 
@@ -338,7 +338,7 @@ def test_the_row_of_a_sqlite_table_is_that_of_the_sql_catalogs(tmp_path: Path, o
     second = commit(SetProperties({"x": "y"}), store)
     with closing(sqlite3.connect(tmp_path / "catalog.db")) as connection:
         rows = connection.execute("SELECT * FROM iceberg_tables").fetchall()
-    assert rows == [("c", "ns", "t", second.written, first.written, "TABLE")]
+    assert rows == [("c", "ns", "t", second.written_location, first.written_location, "TABLE")]
 
 
 def test_a_lost_connection_leaves_a_swap_unknown(postgres_url: str) -> None:

@@ -178,7 +178,7 @@ def comparisons(source: str) -> Iterator[int]:
         ("(read_v1, read_v2)[version - 1]", [1]),
         ("x = min(V2, version)", [1]),
         ("spec_field('x', read={V1: OPTIONAL})", []),
-        ("if rule.write(version) is REQUIRED: pass", []),
+        ("if rule.writer_presence(version) is REQUIRED: pass", []),
         ("if version.includes(rule.since): pass", []),
         ("x = min(one.since, version)", []),
         ("if version == 'nightly': pass", []),

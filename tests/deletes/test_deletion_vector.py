@@ -155,9 +155,9 @@ def test_rows_of_a_batch_are_reported_from_their_positions():
     decoded = decode_deletion_vector(encode_deletion_vector([0, 10, 12, 20, 1 << 40]))
     # DEL009: the upper 32 bits are the key; 2^33 and 2^40 + 12 have the lower bits of positions that are set.
     assert [position in decoded for position in (1 << 40, 1 << 33, (1 << 40) + 12)] == [True, False, False]
-    assert PositionBitmap(decoded).deleted(10, 5).tolist() == [True, False, True, False, False]
-    assert PositionBitmap(decoded).deleted(1 << 40, 2).tolist() == [True, False]
-    assert PositionBitmap(decoded).deleted(5, 0).tolist() == []
+    assert PositionBitmap(decoded).deleted_mask(10, 5).tolist() == [True, False, True, False, False]
+    assert PositionBitmap(decoded).deleted_mask(1 << 40, 2).tolist() == [True, False]
+    assert PositionBitmap(decoded).deleted_mask(5, 0).tolist() == []
 
 
 def test_no_position_is_outside_of_the_range():

@@ -52,7 +52,7 @@ def find_deleted(
     sequence_numbers = numbers.get("sequence_numbers") or [2] * len(deletes)
     keys, values_ = ([laid_out(array) for array in columns(types, listed)] for listed in (deletes, rows))
     index = EqualityDeleteSet(types, keys, np.array(sequence_numbers, np.int64))
-    return index.deleted(values_, len(rows), numbers.get("sequence_number", 1)).tolist()
+    return index.deleted_mask(values_, len(rows), numbers.get("sequence_number", 1)).tolist()
 
 
 def columns(types: list[Type], rows: list[tuple[Any, ...]]) -> list[Any]:
@@ -125,7 +125,7 @@ def test_nan_is_nan_whatever_its_bits_and_zeros_are_equal(type_: Type) -> None:
     other = struct.unpack("<d", b"\x01\0\0\0\0\0\xf8\xff")[0]
     nan = pa.array(np.array([other, 1.0]).astype("f4" if type_ == FLOAT else "f8"))
     index = EqualityDeleteSet([type_], [arrow_values(type_, [math.nan, 0.0])], np.array([2, 2]))
-    assert index.deleted([nan], 2, 1).tolist() == [True, False]
+    assert index.deleted_mask([nan], 2, 1).tolist() == [True, False]
     assert find_deleted([type_], [(0.0,)], [(-0.0,), (0.0,), (math.nan,)]) == [True, True, False]
     assert find_deleted([type_], [(-0.0,)], [(-0.0,), (0.0,)]) == [True, True]
 
@@ -137,7 +137,7 @@ def test_no_deletes_delete_nothing() -> None:
 def test_chunked_and_dictionary_columns_are_read() -> None:
     index = EqualityDeleteSet([STRING], [pa.chunked_array([["a"], ["b"]])], np.array([2, 2]))
     rows = pa.array(["b", "c", "a"]).dictionary_encode()
-    assert index.deleted([rows], 3, 1).tolist() == [True, False, True]
+    assert index.deleted_mask([rows], 3, 1).tolist() == [True, False, True]
 
 
 # Columns
@@ -205,6 +205,6 @@ def test_time_does_not_grow_with_the_product_of_rows_and_deletes() -> None:
     for count in (1_000, 100_000):
         start = time.process_time()
         index = EqualityDeleteSet([LONG], [pa.array(np.arange(count) * 7)], np.full(count, 2))
-        assert index.deleted([rows], len(rows), 1).sum() == min(count, -(-200_000 // 7))
+        assert index.deleted_mask([rows], len(rows), 1).sum() == min(count, -(-200_000 // 7))
         taken[count] = time.process_time() - start
     assert taken[100_000] < 10  # the product of both takes minutes

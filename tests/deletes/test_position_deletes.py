@@ -40,7 +40,7 @@ def test_deleted_rows_are_those_of_the_definition(
     read = [read_position_deletes([data.draw(batch_layouts(batch)) for batch in batches(rows, size)]) for rows in files]
     for path in PATHS:
         expected = deleted_positions([row for rows in files for row in rows], path)
-        mask = merge_deletes(read, path).deleted(first, count)
+        mask = merge_deletes(read, path).deleted_mask(first, count)
         assert [first + place for place in np.flatnonzero(mask)] == sorted(expected & set(range(first, first + count)))
 
 
@@ -59,7 +59,7 @@ def test_deletion_vector_and_position_deletes_of_the_same_rows_are_the_same(
     expected = [position in vector for position in range(first, first + count)]
     assert expected == [position in positions for position in range(first, first + count)]
     for deletes in (PositionBitmap(vector), merge_deletes(files, "a"), PositionSet(np.array(positions, np.int64))):
-        assert deletes.deleted(first, count).tolist() == expected
+        assert deletes.deleted_mask(first, count).tolist() == expected
 
 
 def test_order_and_repetition_do_not_matter() -> None:
@@ -97,9 +97,9 @@ def test_negative_position_is_refused() -> None:
 
 def test_position_behind_the_file_deletes_nothing() -> None:
     read = read_position_deletes(batches([("a", 100)], 1))
-    assert not merge_deletes([read], "a").deleted(0, 100).any()
+    assert not merge_deletes([read], "a").deleted_mask(0, 100).any()
 
 
 def test_files_of_others_delete_nothing() -> None:
-    assert not merge_deletes([read_position_deletes(batches([("b", 0)], 1))], "a").deleted(0, 3).any()
-    assert not merge_deletes([], "a").deleted(0, 3).any()
+    assert not merge_deletes([read_position_deletes(batches([("b", 0)], 1))], "a").deleted_mask(0, 3).any()
+    assert not merge_deletes([], "a").deleted_mask(0, 3).any()

@@ -8,7 +8,7 @@ from arrow_layouts import layouts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec_ref.columnar.arrow_types import validity
+from spec_ref.columnar.arrow_types import validity_buffer
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.schemas.column_projection import arrow_values
@@ -83,7 +83,7 @@ def test_values_of_any_type_are_those_that_the_array_was_made_of(type_, data):
     ]
     assert storage_array(array).is_valid().to_pylist() == [one is not None for one in listed]
     if array.type != pa.null():
-        made = pa.Array.from_buffers(pa.int8(), len(listed), [validity(array), pa.py_buffer(bytes(len(listed)))])
+        made = pa.Array.from_buffers(pa.int8(), len(listed), [validity_buffer(array), pa.py_buffer(bytes(len(listed)))])
         assert made.is_valid().to_pylist() == [one is not None for one in listed]
 
 

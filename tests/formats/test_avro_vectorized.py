@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spec_ref.columnar.encodings.avro.batches import DecompressedBlock, Layout
+from spec_ref.columnar.encodings.avro.batches import ColumnDecoder, DecompressedBlock
 from spec_ref.columnar.encodings.avro.columns import decode_lazy
 from spec_ref.columnar.encodings.avro.vectorized import compile_type, footprint
 from spec_ref.columnar.encodings.avro.vectorized_buffer import VectorizedBuffer
@@ -113,7 +113,7 @@ def test_any_file_of_fastavro_decodes_to_the_same_records(file: tuple[Any, list[
     one_by_one = [row for part in parts for row in decode_all(type_, part.count, part.payload, CODE)]
     assert one_by_one == expected
     for lazy in ((), range(4)):
-        assert Layout(type_, (), lazy).decode(parts, CODE).to_list() == expected
+        assert ColumnDecoder(type_, (), lazy).decode(parts, CODE).to_list() == expected
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
@@ -137,7 +137,7 @@ def test_lanes_decode_and_pass_over_every_value_to_the_same_end(file: tuple[Any,
         base = position
     buffer = VectorizedBuffer(parts, footprint(type_))
     node = compile_type(type_)
-    column, ends = node.run(buffer, np.array(starts, np.intp))
+    column, ends = node.decode(buffer, np.array(starts, np.intp))
     assert column.to_list() == expected
     assert ends.tolist() == [*starts[1:], base]
     assert node.skip(buffer, np.array(starts, np.intp)).tolist() == ends.tolist()
@@ -211,9 +211,9 @@ def test_objects_found_by_their_paths_are_all_objects(*, sync_interval: int, opt
     parts = [DecompressedBlock(count, payload) for count, payload in container.payloads()]
     expected = [row for part in parts for row in decode_all(type_, part.count, part.payload, CODE)]
     for lazy in ((), {9}):
-        layout = Layout(type_, ("file", "path"), lazy)
-        assert layout._decode_vectorized(parts) is not None
-        assert layout.decode(parts, CODE).to_list() == expected
+        decoder = ColumnDecoder(type_, ("file", "path"), lazy)
+        assert decoder._decode_vectorized(parts) is not None
+        assert decoder.decode(parts, CODE).to_list() == expected
 
 
 def test_a_path_that_only_looks_like_one_is_not_an_object() -> None:
@@ -226,7 +226,7 @@ def test_a_path_that_only_looks_like_one_is_not_an_object() -> None:
     type_ = parse_schema(container.metadata["avro.schema"], CODE)
     assert isinstance(type_, Record)
     parts = [DecompressedBlock(count, payload) for count, payload in container.payloads()]
-    assert Layout(type_, ("file", "path")).decode(parts, CODE).to_list() == decode_all(
+    assert ColumnDecoder(type_, ("file", "path")).decode(parts, CODE).to_list() == decode_all(
         type_, 200, parts[0].payload, CODE
     )
 
@@ -258,7 +258,7 @@ def test_integers_of_every_length_decode_in_lanes(value: int) -> None:
         ends.append(len(out))
     buffer = VectorizedBuffer([bytes(out)], 1)
     starts = np.array([0, *ends[:-1]], np.intp)
-    column, found = compile_type(type_).run(buffer, starts)
+    column, found = compile_type(type_).decode(buffer, starts)
     assert column.to_list() == [value, 1, value, -value - 1]
     assert found.tolist() == ends == compile_type(type_).skip(buffer, starts).tolist()
 
@@ -271,7 +271,7 @@ def test_integers_of_every_length_decode_in_lanes(value: int) -> None:
 def test_integers_of_more_than_64_bits_lose_their_lane(malformed: bytes) -> None:
     type_ = parse_schema('"long"', CODE)
     buffer = VectorizedBuffer([b"\x02" + malformed], 1)
-    _, ends = compile_type(type_).run(buffer, np.array([0, 1], np.intp))
+    _, ends = compile_type(type_).decode(buffer, np.array([0, 1], np.intp))
     assert ends[0] == 1
     assert ends[1] > buffer.end
 
@@ -297,7 +297,7 @@ def test_items_in_several_blocks_and_blocks_with_sizes_decode(schema: Any, paylo
     buffer = VectorizedBuffer([parts[0].payload], footprint(type_))
     starts = np.arange(100) * (len(payload) + 1)
     node = compile_type(type_)
-    column, ends = node.run(buffer, starts)
+    column, ends = node.decode(buffer, starts)
     assert column.to_list() == expected
     assert ends.tolist() == (starts + len(payload) + 1).tolist() == node.skip(buffer, starts).tolist()
     reference = [fastavro.schemaless_reader(io.BytesIO(payload + b"\x0e"), record, None)["x"]]
@@ -307,7 +307,7 @@ def test_items_in_several_blocks_and_blocks_with_sizes_decode(schema: Any, paylo
 def test_a_lying_block_size_of_items_loses_the_lane() -> None:
     type_ = parse_schema('{"type": "array", "items": "long"}', CODE)
     buffer = VectorizedBuffer([b"\x05\x08\x02\x04\x06\x00" + b"\x05\x06\x02\x04\x06\x00"], 1)
-    _, ends = compile_type(type_).run(buffer, np.array([0, 6], np.intp))
+    _, ends = compile_type(type_).decode(buffer, np.array([0, 6], np.intp))
     assert ends[0] > buffer.end
     assert ends[1] == 12
 
@@ -332,7 +332,7 @@ def test_damaged_blocks_end_as_the_plain_decoder_ends(file: tuple[Any, list[Any]
     except SpecError:
         expected = None
     try:
-        found = decode_lazy(Layout(type_, ()).decode(parts, CODE)).to_list()
+        found = decode_lazy(ColumnDecoder(type_, ()).decode(parts, CODE)).to_list()
     except SpecError:
         found = None
     assert repr(found) == repr(expected) or math.nan in (found or [])

@@ -53,7 +53,7 @@ FILES: dict[FileFormat, tuple[bytes, tuple[NestedField, ...]]] = {
 
 def read(data: bytes, file_format: FileFormat, rows: int = 25) -> pa.Table:
     opened = open_rows(pa.BufferReader(data), file_format)
-    project = compile_projection(FILES[file_format][1], opened.written, {})
+    project = compile_projection(FILES[file_format][1], opened.columns, {})
     return pa.Table.from_batches(map(project, opened.batches(project.columns, rows)), project.schema)
 
 

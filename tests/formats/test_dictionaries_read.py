@@ -37,14 +37,14 @@ def stored(strings: list[str | None], **options: Any) -> bytes:
 
 
 def batches(data: bytes, rows: int, *, dictionaries: bool) -> list[pa.RecordBatch]:
-    opened = open_rows(pa.BufferReader(data), FileFormat.PARQUET, dictionaries=dictionaries)
+    opened = open_rows(pa.BufferReader(data), FileFormat.PARQUET, use_dictionaries=dictionaries)
     return list(opened.batches(["id", "s", "b"], rows))
 
 
 def read(data: bytes, rows: int, *, dictionaries: bool, without: int | None = None) -> pa.Table:
     """The rows, but those whose id can be divided by a number."""
-    opened = open_rows(pa.BufferReader(data), FileFormat.PARQUET, dictionaries=dictionaries)
-    project = compile_projection(FIELDS, opened.written, {})
+    opened = open_rows(pa.BufferReader(data), FileFormat.PARQUET, use_dictionaries=dictionaries)
+    project = compile_projection(FIELDS, opened.columns, {})
     made = []
     for batch in opened.batches(project.columns, rows):
         ids = batch.column("id").to_pylist()
@@ -86,7 +86,7 @@ def test_a_column_with_a_dot_in_its_name_is_no_field_of_a_struct() -> None:
     fields = [pa.field("a.b", pa.string(), metadata={"PARQUET:field_id": "1"})]
     out = io.BytesIO()
     pq.write_table(pa.table([["x", "x"]], schema=pa.schema(fields)), out)
-    opened = open_rows(pa.BufferReader(out.getvalue()), FileFormat.PARQUET, dictionaries=True)
+    opened = open_rows(pa.BufferReader(out.getvalue()), FileFormat.PARQUET, use_dictionaries=True)
     (batch,) = opened.batches(["a.b"], 10)
     assert batch.column(0).to_pylist() == ["x", "x"]
 

@@ -60,10 +60,10 @@ from spec_ref.manifests.computed_metrics import (
     TRUNCATED,
     MetricsMode,
     bound_order,
+    columns_with_metrics,
     compute_metrics,
     compute_value_metrics,
     encode_bounds,
-    leaves,
 )
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.single_value.binary import from_binary, to_binary
@@ -264,7 +264,7 @@ def test_batches_have_the_metrics_of_their_rows(case, cut, data):
         data.draw(batch_layouts(make_batch(columns, part), dictionary=True)) for part in (rows[:cut], rows[cut:])
     ]
     assert compute_batch_metrics(columns, batches) == compute_metrics(columns, rows)
-    for path, field_id, type_ in leaves(columns):
+    for path, field_id, type_ in columns_with_metrics(columns):
         ids = {1: (21, 20, 1), 2: (21, 2)}.get(field_id, (field_id,))
         arrays = [leaf_array(batch, leaf_names(columns, path)) for batch in batches]
         found = [value_key(type_, one) for array in arrays for one in to_python_values(type_, array)]

@@ -99,7 +99,7 @@ def write_file(columns: StructType, rows, format_: FileFormat) -> bytes:
 def read(data: bytes, format_: FileFormat):
     """The columns and the rows of a file."""
     opened = open_rows(io.BytesIO(data), format_)
-    columns = opened.written.struct
+    columns = opened.columns.struct
     names = [field.name for field in columns.fields]
     rows = []
     for batch in opened.batches(names):
@@ -180,7 +180,7 @@ def test_any_nested_rows_come_back_with_ids_and_what_is_required(case):
     for format_ in (PARQUET, ORC, AVRO):
         data = write_file(columns, rows, format_)
         records = open_records(io.BytesIO(data), format_)
-        assert records.written.struct == columns
+        assert records.columns.struct == columns
         assert keys(columns, records.rows(columns.fields)) == keys(columns, rows)
         if format_ is not AVRO:  # its columns are not values before they are projected
             found, back = read(data, format_)

@@ -50,7 +50,7 @@ def pair(*, value: bool = True, typed: pa.DataType | None = None) -> list[pa.Fie
 def read(data: bytes, column: NestedField | None = None, **options: Any) -> list[Any]:
     opened = open_rows(io.BytesIO(data), FileFormat.PARQUET)
     column = column or NestedField(1, "v", False, VARIANT)
-    project = compile_projection([column], opened.written, {})
+    project = compile_projection([column], opened.columns, {})
     made = []
     for batch in opened.batches(project.columns, options.get("rows", 1000)):
         out = project(batch).column(0)

@@ -17,7 +17,7 @@ from spec_ref.manifest_lists.checks import check_manifest_list
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import EntryStatus, ManifestEntry, check_manifest, read_manifest, write_manifest
-from spec_ref.manifests.writer import manifest_file
+from spec_ref.manifests.writer import build_manifest_file
 
 GOLDEN = Path(__file__).parents[2] / "vectors/golden/manifests"
 
@@ -102,7 +102,7 @@ def test_what_an_engine_wrote_survives_our_writer(index: dict[str, Any], snapsho
         schema = opened.header.schema()
         data = write_manifest(entries, opened.spec, schema, version, manifest.content)
         assert list(read_manifest(data).entries()) == entries
-        entry = manifest_file(
+        entry = build_manifest_file(
             entries,
             opened.spec,
             schema,

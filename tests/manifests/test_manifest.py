@@ -27,7 +27,7 @@ from spec_ref.manifests import (
     read_manifest,
     write_manifest,
 )
-from spec_ref.manifests import manifest_file as describe
+from spec_ref.manifests import build_manifest_file as describe
 from spec_ref.manifests.metrics import column_bound
 from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.schemas.schema import Schema
@@ -65,7 +65,7 @@ def test_records_of_columns_equal_those_of_rows(data: st.DataObject) -> None:
             for row in rows
         ]
     manifest = read_manifest(write_manifest(rows, SPEC, SCHEMA, V2))
-    for column in reader.decoded_batches(manifest, whole=True):
+    for column in reader.decoded_batches(manifest, eager=True):
         made = read_records(manifest.row_reader, column)
         assert made == [manifest.row_reader(row) for row in column.to_list()] == rows
 

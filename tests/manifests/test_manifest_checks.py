@@ -13,8 +13,8 @@ from spec_ref.data_types import types as iceberg
 from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
 from spec_ref.manifests import check_manifest, read_manifest, write_manifest
-from spec_ref.manifests.header_checks import header_contradictions
-from spec_ref.manifests.manifest import Header
+from spec_ref.manifests.header_checks import header_problems
+from spec_ref.manifests.manifest import ManifestHeader
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.schema import Schema
@@ -98,6 +98,6 @@ def test_a_header_may_have_unknown_where_the_table_has_a_nested_type(stored: str
     # B36: whether unknown is promoted to a nested type is left open
     schema = {"type": "struct", "fields": [{"id": 1, "name": "u", "required": False, "type": stored}], "schema-id": 0}
     properties = {"schema": json.dumps(schema), "partition-spec": "[]", "format-version": "3"}
-    header = Header(properties=properties, format_version=V3, content=None, spec_id=0)
+    header = ManifestHeader(properties=properties, format_version=V3, content=None, spec_id=0)
     now = Schema(fields=(iceberg.NestedField(1, "u", False, iceberg.ListType(2, iceberg.INT)),), schema_id=1)
-    assert [one.requirement for one in header_contradictions(header, [now], {}, V3)] == codes
+    assert [one.requirement for one in header_problems(header, [now], {}, V3)] == codes

@@ -15,7 +15,7 @@ from spec_ref.partitioning.evolution import (
     PartitionChange,
     RemovePartitionField,
     RenamePartitionField,
-    SpecHistory,
+    SpecEvolutionContext,
     evolve_spec,
 )
 from spec_ref.partitioning.spec import SPEC, PartitionField, PartitionSpec
@@ -47,8 +47,8 @@ EXAMPLE = {
 SPEC0 = PartitionSpec(0, (field(4, 1000, "ts_day", "day"), field(1, 1001, "id_bucket", "bucket[16]")))
 
 
-def history(version: FormatVersion, *specs: PartitionSpec, last: int = 1001) -> SpecHistory:
-    return SpecHistory(version, SCHEMA, specs or (SPEC0,), last)
+def history(version: FormatVersion, *specs: PartitionSpec, last: int = 1001) -> SpecEvolutionContext:
+    return SpecEvolutionContext(version, SCHEMA, specs or (SPEC0,), last)
 
 
 def code(*changes: PartitionChange, version: FormatVersion = V2) -> str:
@@ -136,7 +136,7 @@ def test_a_spec_equal_to_an_existing_one_is_that_one() -> None:
 
 def test_equivalence_asks_for_sources_transform_and_name_in_order() -> None:
     same = PartitionSpec(7, (field(4, 1005, "ts_day", "day"), field(1, 1006, "id_bucket", "bucket[16]")))
-    assert SPEC0.equivalent(same)
+    assert SPEC0.is_equivalent_to(same)
     for other in (
         (field(4, 1000, "ts_day", "hour"), SPEC0.fields[1]),
         (field(4, 1000, "other", "day"), SPEC0.fields[1]),
@@ -144,7 +144,7 @@ def test_equivalence_asks_for_sources_transform_and_name_in_order() -> None:
         SPEC0.fields[::-1],
         SPEC0.fields[:1],
     ):
-        assert not SPEC0.equivalent(PartitionSpec(0, other))
+        assert not SPEC0.is_equivalent_to(PartitionSpec(0, other))
 
 
 def test_v1_makes_a_removed_field_void_and_appends() -> None:

@@ -28,7 +28,7 @@ from spec_ref.commits import (
 )
 from spec_ref.commits.changes import Expire
 from spec_ref.commits.commit import Base
-from spec_ref.commits.effects import DeleteFile, ReadFile, ReadPointer, Swap, SwapPointer, WriteFile
+from spec_ref.commits.effects import DeleteFile, ReadFile, ReadPointer, SwapPointer, SwapResult, WriteFile
 from spec_ref.commits.payloads import FileKind
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable
 from spec_ref.core.records import evolve
@@ -58,7 +58,7 @@ def uuid_not_compared(patch: Any) -> None:
 def no_check_on_swap(patch: Any) -> None:
     def swap(self: Any, writer: int, expected: Any, new: str) -> Any:
         placed = CommittedMetadata(new, new, writer)
-        return attrs.evolve(self, history=(*self.history, placed)), Swap.DONE
+        return attrs.evolve(self, history=(*self.history, placed)), SwapResult.DONE
 
     patch.setattr(state.SharedState, "swap", swap)
 
@@ -70,12 +70,12 @@ def rename_overwrites(patch: Any) -> None:
         files[target] = files.pop(new)
         return attrs.evolve(
             self, history=(*self.history, CommittedMetadata(target, new, writer)), files=files
-        ), Swap.DONE
+        ), SwapResult.DONE
 
     patch.setattr(state.SharedState, "swap", swap)
 
 
-def _swap_once(verdict: dict[Swap, Any]) -> Plant:
+def _swap_once(verdict: dict[SwapResult, Any]) -> Plant:
     def plant(patch: Any) -> None:
         def swap(work: Any, attempt: Any, policy: Any) -> Any:
             expected = None if attempt.base is None else attempt.base.location
@@ -121,7 +121,7 @@ def reread_then_swap(patch: Any) -> None:
     def swap(work: Any, attempt: Any, policy: Any) -> Any:
         expected = yield ReadPointer()
         answer = yield SwapPointer(expected, attempt.location)
-        return answer is Swap.DONE
+        return answer is SwapResult.DONE
 
     patch.setattr(commit_module, "_swap", swap)
 
@@ -478,11 +478,11 @@ def unknown_is_cleaned_up(patch: Any) -> None:
     def swap(work: Any, attempt: Any, policy: Any) -> Any:
         expected = None if attempt.base is None else attempt.base.location
         answer = yield SwapPointer(expected, attempt.location)
-        if answer is Swap.UNKNOWN:
+        if answer is SwapResult.UNKNOWN:
             for path in (*attempt.files, *work.manifests.paths):
                 yield DeleteFile(path)
             return None
-        return True if answer is Swap.DONE else (yield from original(work, attempt, policy))
+        return True if answer is SwapResult.DONE else (yield from original(work, attempt, policy))
 
     patch.setattr(commit_module, "_swap", swap)
 
@@ -498,27 +498,27 @@ PLANTED = (
         changes=APPENDS,
         faults=(Fault.LOST_REPLY,),
         says="missing file",
-        plant=_swap_once({Swap.DONE: True, Swap.REFUSED: False, Swap.UNKNOWN: False}),
+        plant=_swap_once({SwapResult.DONE: True, SwapResult.REFUSED: False, SwapResult.UNKNOWN: False}),
     ),
     Planted(
         name="unknown is success",
         changes=APPENDS,
         faults=(Fault.LOST_REQUEST,),
         says="lost update",
-        plant=_swap_once({Swap.DONE: True, Swap.REFUSED: False, Swap.UNKNOWN: True}),
+        plant=_swap_once({SwapResult.DONE: True, SwapResult.REFUSED: False, SwapResult.UNKNOWN: True}),
     ),
     Planted(
         name="refused is failure",
         changes=APPENDS,
         faults=(Fault.DUPLICATE,),
         says="missing file",
-        plant=_swap_once({Swap.DONE: True, Swap.REFUSED: False, Swap.UNKNOWN: None}),
+        plant=_swap_once({SwapResult.DONE: True, SwapResult.REFUSED: False, SwapResult.UNKNOWN: None}),
     ),
     Planted(
         name="refused is success",
         changes=APPENDS,
         says="lost update",
-        plant=_swap_once({Swap.DONE: True, Swap.REFUSED: True, Swap.UNKNOWN: True}),
+        plant=_swap_once({SwapResult.DONE: True, SwapResult.REFUSED: True, SwapResult.UNKNOWN: True}),
     ),
     Planted(
         name="only the pointer is read",

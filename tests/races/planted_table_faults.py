@@ -87,8 +87,8 @@ def _listed(change: Callable[[Any], Any]) -> Plant:
     """Change what the list says of each manifest that is written."""
 
     def plant(patch: Any) -> None:
-        original = manifests.manifest_file
-        patch.setattr(manifests, "manifest_file", lambda *args, **named: change(original(*args, **named)))
+        original = manifests.build_manifest_file
+        patch.setattr(manifests, "build_manifest_file", lambda *args, **named: change(original(*args, **named)))
 
     return plant
 
@@ -225,13 +225,13 @@ def spec_of_the_table_now(patch: Any) -> None:
 
 
 def summaries_of_the_first_entry(patch: Any) -> None:
-    original = manifests.manifest_file
+    original = manifests.build_manifest_file
 
     def manifest_file(entries: Any, *rest: Any, **named: Any) -> Any:
         whole = original(entries, *rest, **named)
         return evolve(whole, partitions=original(entries[:1], *rest, **named).partitions)
 
-    patch.setattr(manifests, "manifest_file", manifest_file)
+    patch.setattr(manifests, "build_manifest_file", manifest_file)
 
 
 def row_ids_of_delete_manifests(patch: Any) -> None:

@@ -17,7 +17,7 @@ from conformance.races.state import CommittedMetadata, Fault, SharedState
 from conformance.races.suites import ALL_FAULTS, Race
 from conformance.races.table_fixtures import PARTITIONED
 from spec_ref.commits.changes import CreateTable
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.commits.tables import TableKind, next_version
 
 
@@ -116,12 +116,14 @@ def test_old_metadata_is_deleted_under_the_feet_of_nobody(table: TableKind) -> N
 
 
 def test_the_free_name_of_a_deleted_version_is_not_taken_for_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
-    def swap(self: SharedState, writer: int, expected: str | None, new: str) -> tuple[SharedState, Swap]:
+    def swap(self: SharedState, writer: int, expected: str | None, new: str) -> tuple[SharedState, SwapResult]:
         target = next_version(expected, new)
         if target in self.files:
-            return self, Swap.REFUSED
+            return self, SwapResult.REFUSED
         files = {target if path == new else path: content for path, content in self.files.items()}
-        return evolve(self, history=(*self.history, CommittedMetadata(target, new, writer)), files=files), Swap.DONE
+        return evolve(
+            self, history=(*self.history, CommittedMetadata(target, new, writer)), files=files
+        ), SwapResult.DONE
 
     monkeypatch.setattr(SharedState, "swap", swap)
     names = ("fast-append", "properties", "delete-file")

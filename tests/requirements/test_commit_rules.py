@@ -35,7 +35,7 @@ from spec_ref.commits.changes import (
     rewrite,
     row_delta,
 )
-from spec_ref.commits.effects import NonDeterministic, Swap
+from spec_ref.commits.effects import NonDeterministic, SwapResult
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.commits.snapshots import assign_row_ids
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, metadata_directory
@@ -110,7 +110,7 @@ class Meddled:
         self.written.append(path.rsplit("/", 1)[-1])
         self.store.write(path, content)
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         if self.meddle:
             self.meddle.pop()()
         return self.store.swap_pointer(expected, new)

@@ -37,7 +37,7 @@ def test_every_declared_field_has_the_rules_of_its_row(declared: dict[str, Field
     for name, rule in declared.items():
         row = register()[rule.requirement]
         if row.rules is not None and (
-            row.rules != {version: rule.write(version) for version in FormatVersion} or row.field != rule.name
+            row.rules != {version: rule.writer_presence(version) for version in FormatVersion} or row.field != rule.name
         ):
             differing.append((name, rule.requirement))
     assert differing == []
@@ -48,7 +48,7 @@ def test_a_field_that_readers_do_not_require_says_what_they_take_instead(declare
         (name, version)
         for name, rule in declared.items()
         for version in FormatVersion
-        if rule.read(version) is OPTIONAL and rule.missing is attrs.NOTHING
+        if rule.reader_presence(version) is OPTIONAL and rule.missing is attrs.NOTHING
     ]
     assert without == []
 
@@ -58,7 +58,7 @@ def test_readers_require_no_field_that_their_writers_may_leave_out(declared: dic
         (name, version)
         for name, rule in declared.items()
         for version in FormatVersion
-        if rule.read(version) is REQUIRED and rule.write(version) is not REQUIRED
+        if rule.reader_presence(version) is REQUIRED and rule.writer_presence(version) is not REQUIRED
     ]
     assert stricter == []
 

@@ -43,7 +43,7 @@ from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import read_manifest, write_manifest
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.writer import manifest_file, summarize
+from spec_ref.manifests.writer import build_manifest_file, summarize_partitions
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Identity
 from spec_ref.row_lineage.assignment import assign_first_row_ids
@@ -97,7 +97,7 @@ def test_fields_that_were_given_up_are_not_written(version: FormatVersion) -> No
 
 
 def test_v1_has_no_sequence_numbers_and_no_content() -> None:  # UPG001, UPG002
-    listed = manifest_file([entry()], UNPARTITIONED, SCHEMA, path="m", length=9, snapshot_id=7, sequence_number=3)
+    listed = build_manifest_file([entry()], UNPARTITIONED, SCHEMA, path="m", length=9, snapshot_id=7, sequence_number=3)
     old, new = field_ids(avro_schema(manifest(V1))), field_ids(avro_schema(manifest(V2)))
     assert not old & {3, 4, 134}
     assert {3, 4, 134} <= new
@@ -124,18 +124,18 @@ def test_the_sort_order_of_position_deletes_is_ignored() -> None:  # DFL029
 @pytest.mark.parametrize("values", [(-0.0, 0.0), (0.0, -0.0)])
 def test_zeros_of_summaries_have_their_signs(values: tuple[float, float]) -> None:  # MLS023
     partition = StructType((NestedField(1000, "p", False, DOUBLE),))
-    (summary,) = summarize([entry(partition={1000: value}) for value in values], partition)
+    (summary,) = summarize_partitions([entry(partition={1000: value}) for value in values], partition)
     assert (summary.lower_bound, summary.upper_bound) == (struct.pack("<d", -0.0), struct.pack("<d", 0.0))
-    (summary,) = summarize([entry(partition={1000: 0.0})], partition)
+    (summary,) = summarize_partitions([entry(partition={1000: 0.0})], partition)
     assert summary.lower_bound == struct.pack("<d", 0.0)
-    (summary,) = summarize([entry(partition={1000: value}) for value in (math.nan, -0.0)], partition)
+    (summary,) = summarize_partitions([entry(partition={1000: value}) for value in (math.nan, -0.0)], partition)
     assert summary.upper_bound == struct.pack("<d", -0.0)
 
 
 @pytest.mark.parametrize("values", [(math.nan, math.nan), (math.nan, None), (None, None)])
 def test_a_summary_without_values_has_no_bounds(values: tuple[float | None, float | None]) -> None:  # MLS025 MLS026
     partition = StructType((NestedField(1000, "p", False, DOUBLE),))
-    (summary,) = summarize([entry(partition={1000: value}) for value in values], partition)
+    (summary,) = summarize_partitions([entry(partition={1000: value}) for value in values], partition)
     assert (summary.lower_bound, summary.upper_bound) == (None, None)
 
 
@@ -331,7 +331,7 @@ def test_a_zero_of_the_other_sign_in_a_summary_is_reported(
     lower: float, codes: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def changed(*args: Any, **said: Any) -> Any:
-        made = manifest_file(*args, **said)
+        made = build_manifest_file(*args, **said)
         bounds = evolve(made.partitions[0], lower_bound=struct.pack("<d", lower))
         return evolve(made, partitions=(bounds,))
 
@@ -345,7 +345,7 @@ def test_a_zero_of_the_other_sign_in_a_summary_is_reported(
 
 
 def test_rows_that_are_not_known_give_no_row_ids() -> None:  # LIN029
-    listed = manifest_file([entry()], UNPARTITIONED, SCHEMA, path="m", length=9, snapshot_id=7, sequence_number=3)
+    listed = build_manifest_file([entry()], UNPARTITIONED, SCHEMA, path="m", length=9, snapshot_id=7, sequence_number=3)
     with pytest.raises(SpecError, match="/0/added_rows_count: LIN029"):
         assign_first_row_ids([evolve(listed, added_rows_count=None)], 0)
     assert assign_first_row_ids([evolve(listed, added_rows_count=None, first_row_id=4)], 0)[1] == 0

@@ -29,7 +29,7 @@ from spec_ref.expressions.residual_evaluator import residual
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry
-from spec_ref.manifests.writer import manifest_file, write_manifest
+from spec_ref.manifests.writer import build_manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
 from spec_ref.scan_planning import FileScanTask, planner
 from spec_ref.schemas.schema import Schema
@@ -91,7 +91,7 @@ class Table:
         spec = spec or self.specs[0]
         path = f"s3://bucket/t/metadata/m{len(self.listed)}.avro"
         self.files[path] = write_manifest(entries, spec, self.schema, self.version, content)
-        entry = manifest_file(
+        entry = build_manifest_file(
             entries,
             spec,
             self.schema,

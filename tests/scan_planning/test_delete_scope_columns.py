@@ -14,7 +14,7 @@ from planned_tables import added, data_file
 
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_batches
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
-from spec_ref.columnar.scan_planning.delete_scope import Scopes, partition_numbers, position_mismatches
+from spec_ref.columnar.scan_planning.delete_scope import ScopeColumns, partition_numbers, position_mismatches
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import DATE, DOUBLE, INT, LONG, STRING, DecimalType, NestedField, StructType
@@ -145,10 +145,10 @@ def scope(
     return int(partition_numbers(columns)[0]), number
 
 
-def joined(known: list[tuple[int, int | None]]) -> Scopes:
+def joined(known: list[tuple[int, int | None]]) -> ScopeColumns:
     partitions, numbers = zip(*known, strict=True)
     valid = np.array([number is not None for number in numbers])
-    return Scopes(Nullable(np.array([number or 0 for number in numbers], np.int64), valid), np.array(partitions))
+    return ScopeColumns(Nullable(np.array([number or 0 for number in numbers], np.int64), valid), np.array(partitions))
 
 
 def test_a_field_that_is_not_stored_is_null() -> None:

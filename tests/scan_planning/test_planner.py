@@ -77,7 +77,7 @@ def test_statistics_are_kept_where_they_are_asked_for() -> None:
     table = Table()
     table.manifest([added(data_file("a", split_offsets=(4,), **bounds(1, 2)), 5)])
     table.deletes([added(delete("e", FileContent.EQUALITY_DELETES, equality_ids=(1,), **bounds(1, 1)))])
-    with_statistics = table.plan(statistics=True)[0]
+    with_statistics = table.plan(include_column_stats=True)[0]
     assert with_statistics.data_file.lower_bounds == {1: struct.pack("<q", 1)}
     assert with_statistics.deletes[0].data_file.value_counts == {1: 1}
     without = table.plan()[0]
@@ -176,7 +176,7 @@ def test_manifests_are_decoded_together_and_keep_their_own_numbers(batch: int, m
         table.manifest(entries, sequence_number=number % 4 + 5, min_sequence_number=1, first_row_id=1000 * number)
         manifest = read_manifest(table.files[table.listed[-1].manifest_path], manifest_file=table.listed[-1])
         expected += [entry for entry in manifest.entries() if entry.live]
-    tasks = table.plan(statistics=True)
+    tasks = table.plan(include_column_stats=True)
     assert [task.data_file for task in tasks] == [entry.data_file for entry in expected]
     assert [task.data_sequence_number for task in tasks] == [entry.sequence_number for entry in expected]
     assert [task.file_sequence_number for task in tasks] == [entry.file_sequence_number for entry in expected]

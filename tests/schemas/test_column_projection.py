@@ -46,8 +46,8 @@ from spec_ref.data_types.types import (
 from spec_ref.data_types.values import value_key
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec, identity_values
 from spec_ref.partitioning.transforms import Bucket, Identity
-from spec_ref.schemas.column_projection import WrittenColumns, project_row, select_fields
-from spec_ref.schemas.evolution import with_new_ids
+from spec_ref.schemas.column_projection import FileColumns, project_row, select_fields
+from spec_ref.schemas.evolution import assign_fresh_ids
 from spec_ref.schemas.schema import Schema
 from tools.value_strategies import types, values
 
@@ -75,7 +75,7 @@ def read(
     laid_out: Callable[[Any], Any] = lambda batch: batch,
 ) -> list[dict[int, Any]]:
     """Rows as the definition and the kernel agree on them."""
-    columns = WrittenColumns(written, mapped=mapped)
+    columns = FileColumns(written, mapped=mapped)
     constants = constants or {}
     defined = outcome(lambda: [project_row(fields, columns, row, constants) for row in rows])
     made = outcome(lambda: kernel(fields, columns, laid_out(make_batch(written, rows)), constants))
@@ -98,7 +98,7 @@ def outcome(work: Any) -> Any:
         return f"{error.violation.requirement} {error.violation.path}"
 
 
-def kernel(fields: Any, columns: WrittenColumns, batch: pa.RecordBatch, constants: Any) -> list[dict[int, Any]]:
+def kernel(fields: Any, columns: FileColumns, batch: pa.RecordBatch, constants: Any) -> list[dict[int, Any]]:
     project = compile_projection(fields, columns, constants)
     made = project(batch)
     made.validate(full=True)
@@ -113,7 +113,7 @@ def test_columns_are_found_by_id_and_take_the_order_and_names_of_the_schema() ->
     written = struct(field(1, "a", INT), field(2, "b", STRING), field(3, "c", DOUBLE))
     wanted = [field(3, "measurement", DOUBLE), field(2, "name", STRING), field(4, "a", INT)]
     assert read(wanted, written, [{1: 1, 2: "x", 3: 0.5}]) == [{3: 0.5, 2: "x", 4: None}]
-    project = compile_projection(wanted, WrittenColumns(written), {})
+    project = compile_projection(wanted, FileColumns(written), {})
     assert project.schema.names == ["measurement", "name", "a"]
     assert project.columns == ("c", "b")
 
@@ -125,7 +125,7 @@ def test_two_columns_of_one_id_are_refused() -> None:
 
 
 def test_no_columns_leave_the_count_of_rows() -> None:
-    project = compile_projection([], WrittenColumns(struct(field(1, "a", INT))), {})
+    project = compile_projection([], FileColumns(struct(field(1, "a", INT))), {})
     assert project(make_batch(struct(field(1, "a", INT)), [{1: 1}, {1: 2}])).num_rows == 2
 
 
@@ -244,7 +244,7 @@ def test_slices_of_nested_arrays_are_read_where_they_stand(sliced: tuple[int, in
     wanted = [field(1, "l", ListType(2, LONG, False)), field(3, "m", MapType(4, LONG, 5, LONG, False))]
     rows = [{1: (1, 2), 3: ((1, 2),)}, {1: None, 3: None}, {1: (3,), 3: ((4, 5), (6, None))}]
     batch = make_batch(written, rows).slice(*sliced)
-    made = compile_projection(wanted, WrittenColumns(written), {})(batch)
+    made = compile_projection(wanted, FileColumns(written), {})(batch)
     made.validate(full=True)
     expected = rows[sliced[0] : sliced[0] + sliced[1]]
     assert to_python_values(wanted[0].type, made.column(0)) == [row[1] for row in expected]
@@ -312,14 +312,14 @@ def test_other_types_are_refused(old: Type, new: Type) -> None:
 )
 def test_what_formats_and_writers_do_not_report_is_read(old: Type, new: Type) -> None:
     value = b"\x01\x01\0\0\0" + bytes(16)
-    assert compile_projection([field(1, "a", new)], WrittenColumns(struct(field(1, "a", old))), {})(
+    assert compile_projection([field(1, "a", new)], FileColumns(struct(field(1, "a", old))), {})(
         make_batch(struct(field(1, "a", BINARY)), [{1: value if new != STRING else b"text"}])
     ).column(0).to_pylist() == [value if new != STRING else "text"]
 
 
 def test_text_that_is_not_utf8_is_refused() -> None:
     broken = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
-    project = compile_projection([field(1, "a", STRING)], WrittenColumns(struct(field(1, "a", STRING))), {})
+    project = compile_projection([field(1, "a", STRING)], FileColumns(struct(field(1, "a", STRING))), {})
     with pytest.raises(SpecError, match="/a: TYP021"):
         project(pa.RecordBatch.from_arrays([broken], ["a"]))
 
@@ -341,14 +341,14 @@ def test_text_that_is_not_utf8_is_refused() -> None:
     ],
 )
 def test_every_arrow_type_that_files_are_read_as(type_: Type, array: Any, read_as: list[Any]) -> None:
-    project = compile_projection([field(1, "a", type_)], WrittenColumns(struct(field(1, "a", type_))), {})
+    project = compile_projection([field(1, "a", type_)], FileColumns(struct(field(1, "a", type_))), {})
     made = project(pa.RecordBatch.from_arrays([array], ["a"]))
     assert to_python_values(type_, made.column(0)) == read_as
 
 
 def test_column_of_type_unknown_is_null_whatever_the_file_has() -> None:
     for name, wanted in (("a", UNKNOWN), ("b", INT)):
-        project = compile_projection([field(1, name, wanted)], WrittenColumns(struct(field(1, "a", UNKNOWN))), {})
+        project = compile_projection([field(1, name, wanted)], FileColumns(struct(field(1, "a", UNKNOWN))), {})
         assert project(pa.RecordBatch.from_arrays([pa.array([1, 2])], ["a"])).column(0).to_pylist() == [None, None]
 
 
@@ -383,7 +383,7 @@ def test_columns_that_are_stored_for_type_unknown_are_ignored(stored: Type) -> N
         {1: None, 2: {3: None, 4: 5}, 5: (None, None), 7: (("k", None),)},
         {1: None, 2: None, 5: None, 7: None},
     ]
-    doubled = WrittenColumns(struct(*written.fields, field(1, "again", STRING)))
+    doubled = FileColumns(struct(*written.fields, field(1, "again", STRING)))
     assert compile_projection(wanted, doubled, {}).columns == ("s", "l", "m")
 
 
@@ -403,7 +403,7 @@ def test_selected_fields_of_structs_bring_only_what_is_around_them() -> None:
 def projections(draw: st.DrawFn) -> tuple[list[NestedField], StructType, list[dict[int, Any]], dict[int, Any], bool]:
     """Columns of a file with rows, and a schema that they became by evolution."""
     drawn = draw(st.lists(types(max_leaves=4), max_size=4))
-    made, last = with_new_ids(StructType(tuple(field(n, f"c{n}", t) for n, t in enumerate(drawn))), 0)
+    made, last = assign_fresh_ids(StructType(tuple(field(n, f"c{n}", t) for n, t in enumerate(drawn))), 0)
     assert isinstance(made, StructType)
     rows = draw(st.lists(st.fixed_dictionaries({f.id: st.none() | values(f.type) for f in made.fields}), max_size=4))
     fresh = iter(range(last + 1, last + 1000))
@@ -468,7 +468,7 @@ def test_a_constant_is_the_value_of_every_row(type_: Type, data: st.DataObject, 
 
 @given(st.lists(types(max_leaves=3), min_size=1, max_size=3), st.data())
 def test_projection_to_the_schema_of_the_file_changes_nothing(drawn: list[Type], data: st.DataObject) -> None:
-    made, _ = with_new_ids(StructType(tuple(field(n, f"c{n}", t) for n, t in enumerate(drawn))), 0)
+    made, _ = assign_fresh_ids(StructType(tuple(field(n, f"c{n}", t) for n, t in enumerate(drawn))), 0)
     rows = data.draw(st.lists(st.fixed_dictionaries({f.id: values(f.type) for f in made.fields}), max_size=3))
     assert [value_key(made, row) for row in read(list(made.fields), made, rows)] == [
         value_key(made, row) for row in rows

@@ -18,11 +18,11 @@ from spec_ref.schemas.evolution import (
     AddColumn,
     Change,
     DropColumn,
-    Evolution,
     MakeOptional,
     MoveColumn,
     PromoteColumn,
     RenameColumn,
+    SchemaEvolutionContext,
     SetWriteDefault,
     evolve_schema,
     history_problems,
@@ -66,7 +66,7 @@ TABLE = Table()
 
 
 def evolved(*changes: Change, table: Table = TABLE, schema: Schema = SCHEMA) -> Schema:
-    made, _ = evolve_schema(schema, changes, Evolution(table.version, table.last_column_id), schema_id=1)
+    made, _ = evolve_schema(schema, changes, SchemaEvolutionContext(table.version, table.last_column_id), schema_id=1)
     partitioning.check_schema_change(schema, made, table.partition_fields, table.old_partition_fields)
     sorting.check_schema_change(schema, made, table.sort_fields)
     return made
@@ -161,7 +161,7 @@ def test_an_int_under_a_bucket_becomes_long() -> None:
 
 def test_a_new_column_and_all_inside_it_get_new_ids() -> None:
     nested = t.MapType(1, t.STRING, 2, t.ListType(3, t.StructType((field(4, "a", t.INT),))))
-    made, last = evolve_schema(SCHEMA, [AddColumn("m", nested)], Evolution(V3, 9), schema_id=1)
+    made, last = evolve_schema(SCHEMA, [AddColumn("m", nested)], SchemaEvolutionContext(V3, 9), schema_id=1)
     ids = [column.id for column in made.columns()]
     assert len(set(ids)) == len(ids)
     assert set(ids) - {column.id for column in SCHEMA.columns()} == {10, 11, 12, 13, 14}
@@ -172,7 +172,10 @@ def test_a_new_column_and_all_inside_it_get_new_ids() -> None:
 
 def test_an_id_is_never_given_twice() -> None:
     made, last = evolve_schema(
-        SCHEMA, [AddColumn("a", t.INT), DropColumn("a"), AddColumn("a", t.INT)], Evolution(V3, 9), schema_id=1
+        SCHEMA,
+        [AddColumn("a", t.INT), DropColumn("a"), AddColumn("a", t.INT)],
+        SchemaEvolutionContext(V3, 9),
+        schema_id=1,
     )
     assert made.fields[-1].id == last == 11
 

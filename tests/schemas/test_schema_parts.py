@@ -11,8 +11,8 @@ from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_types import types as t
 from spec_ref.json.reading import reader
 from spec_ref.json.writing import writer
-from spec_ref.schemas.column_projection import WrittenColumns, project_row
-from spec_ref.schemas.default_values import effective_write
+from spec_ref.schemas.column_projection import FileColumns, project_row
+from spec_ref.schemas.default_values import effective_write_default
 from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.name_mapping import (
     find_mapped_field,
@@ -95,16 +95,16 @@ def test_defaults_of_structs_are_those_of_the_table(default: Any, x: int, y: int
     parts = (field(1, "x", t.INT, default=x), field(2, "y", t.INT, default=y))
     point = field(3, "point", t.StructType(parts), False, default)
     if not data:
-        assert effective_write(point) == result
+        assert effective_write_default(point) == result
     there = tuple(part for part in parts if part.id in data.get(3, {}))
     columns = (field(3, "point", t.StructType(there)),) if data else ()
-    assert project_row((point,), WrittenColumns(t.StructType(columns)), data, {}) == {3: result}
+    assert project_row((point,), FileColumns(t.StructType(columns)), data, {}) == {3: result}
 
 
 def test_a_required_field_without_a_value_and_write_default_fails() -> None:
     with pytest.raises(SpecError, match="DEF007"):
-        effective_write(field(1, "a", t.INT, required=True))
-    assert effective_write(field(1, "a", t.INT)) is None
+        effective_write_default(field(1, "a", t.INT, required=True))
+    assert effective_write_default(field(1, "a", t.INT)) is None
 
 
 # Appendix C, Name Mapping Serialization: the example.

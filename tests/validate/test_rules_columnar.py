@@ -31,7 +31,7 @@ from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry, read_manifest
 from spec_ref.manifests.entry_problems import entry_problems, signed_order
 from spec_ref.manifests.rules import EntryContext
-from spec_ref.manifests.writer import RECORD_NAME, RECORD_NAMES, header
+from spec_ref.manifests.writer import RECORD_NAME, RECORD_NAMES, build_header
 from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.schemas.schema import Schema
 
@@ -122,7 +122,7 @@ def written(rows: list[ManifestEntry], version: FormatVersion, content: Manifest
     """A manifest of the entries, whatever rules they break, as a schema of v3 can hold them."""
     partition = iceberg.StructType(())
     json = schema_json(record_struct(ManifestEntry, V3, partition), RECORD_NAME, RECORD_NAMES)
-    metadata: dict[str, Any] = header(UNPARTITIONED, SCHEMA, version, content)
+    metadata: dict[str, Any] = build_header(UNPARTITIONED, SCHEMA, version, content)
     metadata["avro.schema"] = documents.dumps(json)
     row, encode = RowWriter(ManifestEntry, V3, partition), encoder(from_json(json, "MAN001"))
     payload = bytearray()
@@ -159,7 +159,7 @@ def _same(rows: list[ManifestEntry], version: FormatVersion, content: ManifestCo
             by_objects.add([to_finding(attrs.evolve(problem, path=f"/{number}{problem.path}"))])
     for whole in (False, True):
         by_columns = Tally()
-        for columns in column_batches(manifest, whole=whole):
+        for columns in column_batches(manifest, eager=whole):
             by_columns.add(entry_findings(columns, context, BY_ID))
         assert by_columns.findings() == by_objects.findings()
 
@@ -282,7 +282,7 @@ def test_statistics_of_very_many_columns_in_one_entry_cost_as_much_as_they_are_l
     manifest = read_manifest(written(rows, V3, ManifestContent.DATA))
     tracemalloc.start()
     try:
-        (columns,) = column_batches(manifest, whole=whole)
+        (columns,) = column_batches(manifest, eager=whole)
         (found,) = entry_findings(columns, EntryContext(V3, ManifestContent.DATA), BY_ID)
         _, most = tracemalloc.get_traced_memory()
     finally:

@@ -40,7 +40,7 @@ from conformance.table_io.writing import (
 from conformance.table_io.writing import files as files_module
 from conformance.table_io.writing.files import NewFiles
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown, changes
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import UNKNOWN, VARIANT, ListType, NestedField
@@ -222,13 +222,13 @@ class FullForMetadata(Broken):
 
 
 class LosesAnswers(Broken):
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         self._store.swap_pointer(expected, new)
         raise ConnectionError("the answer is lost")
 
 
 class GoesAway(Broken):
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         answer = self._store.swap_pointer(expected, new)
         self._store = None
         return answer  # type: ignore[no-any-return]
@@ -240,7 +240,7 @@ class Busy(Broken):
     def commit_lock(self) -> Any:
         return nullcontext()
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         other = open_stored(self._store)
         other.commit(changes.SetProperties({"turn": other.base.location}))
         return self._store.swap_pointer(expected, new)  # type: ignore[no-any-return]

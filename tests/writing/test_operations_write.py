@@ -74,7 +74,7 @@ def rows(*ids: int, part: str | None = "a", number: int | None = None) -> pa.Tab
 
 def tasks(table: WritableTable, **options: Any) -> list[FileScanTask]:
     metadata = table.metadata
-    return list(plan(metadata, metadata.current_snapshot, TRUE, read_bytes, statistics=True, **options))
+    return list(plan(metadata, metadata.current_snapshot, TRUE, read_bytes, include_column_stats=True, **options))
 
 
 def deletes(table: WritableTable) -> list[DataFile]:

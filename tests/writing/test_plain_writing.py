@@ -97,7 +97,7 @@ def files_at(location: str) -> tuple[Any, ...]:
     snapshot = table_state(metadata).snapshot
     if snapshot is None:
         return ()
-    found = list(plan(metadata, snapshot, TRUE, read_bytes, statistics=True, all_deletes=True))
+    found = list(plan(metadata, snapshot, TRUE, read_bytes, include_column_stats=True, all_deletes=True))
     # Names of files are random. The bounds of paths depend on them, and so do the data files of a delete file.
     deletes = {(one.data_file.file_path, one.data_file.content_offset): one for task in found for one in task.deletes}
     files = [*(task.data_file for task in found), *(one.data_file for one in deletes.values())]

@@ -42,7 +42,7 @@ from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.split_by_partition import check_spec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform
 from spec_ref.schemas.schema import Schema
-from spec_ref.sorting.comparator import sortable
+from spec_ref.sorting.comparator import is_sortable
 from spec_ref.sorting.order import UNSORTED, SortOrder
 from tools.metadata_strategies import partition_specs, schemas, sort_orders
 from tools.value_strategies import values
@@ -118,7 +118,7 @@ def is_far(value: Any) -> bool:
 def data_files(table: WritableTable) -> list[DataFile]:
     """The data files of a table, with their metrics."""
     metadata = table.metadata
-    return [t.data_file for t in plan(metadata, metadata.current_snapshot, TRUE, read_bytes, statistics=True)]
+    return [t.data_file for t in plan(metadata, metadata.current_snapshot, TRUE, read_bytes, include_column_stats=True)]
 
 
 def test_partitions_of_floats_that_are_no_numbers(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def check_file(
     assert file.record_count == known.record_count
     for name in ("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"):
         assert dict(getattr(file, name)) == dict(getattr(known, name)), name
-    assert file.sort_order_id == (order.order_id if sortable(order, schema) else 0)
+    assert file.sort_order_id == (order.order_id if is_sortable(order, schema) else 0)
 
 
 def test_avro_maps_of_other_keys_than_strings(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ from spec_ref.partitioning.split_by_partition import check_spec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.written_rows import written_row
-from spec_ref.sorting.comparator import compare_rows, sort_rows, sortable
+from spec_ref.sorting.comparator import compare_rows, is_sortable, sort_rows
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 from tools.metadata_strategies import partition_specs, schemas, sort_orders
 from tools.value_strategies import values
@@ -408,7 +408,7 @@ def ordered(draw: st.DrawFn) -> tuple[Schema, SortOrder, list[dict[int, Any]]]:
 @given(ordered(), st.data())
 def test_rows_are_sorted_as_their_values_are_one_by_one(case: tuple[Any, ...], data: st.DataObject) -> None:
     schema, order, rows = case
-    if not sortable(order, schema):
+    if not is_sortable(order, schema):
         return
     (batch,) = compile_and_make(schema, rows)
     batch = data.draw(batch_layouts(batch))

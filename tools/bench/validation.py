@@ -38,7 +38,7 @@ from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifest_lists.writer import FIXED_SYNC_MARKER, write_manifest_list
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry
-from spec_ref.manifests.writer import manifest_file, write_manifest
+from spec_ref.manifests.writer import build_manifest_file, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.schemas.schema import Schema
@@ -105,7 +105,7 @@ class Tables:
             data = write_manifest(rows, self.spec, self.schema, V2, codec="null")
             container = open_container(data, "MAN001")
             metadata = {key: value for key, value in container.metadata.items() if key != "avro.codec"}
-            listed = manifest_file(
+            listed = build_manifest_file(
                 rows, self.spec, self.schema, path="", length=0, snapshot_id=SNAPSHOT, sequence_number=1
             )
             self._made[entries] = (metadata, list(container.payloads()), listed)

@@ -107,16 +107,22 @@ def _upgrade(old: FormatVersion, new: FormatVersion) -> Iterator[str]:
 def _changed_fields(old: FormatVersion, new: FormatVersion) -> Iterator[list[str]]:
     for structure, rules in TABLES.items():
         for rule in rules:
-            if rule.write(old) is rule.write(new) and rule.read(old) is rule.read(new):
+            before, after = rule.writer_presence(old), rule.writer_presence(new)
+            reader = rule.reader_presence(new)
+            if before is after and rule.reader_presence(old) is reader:
                 continue
-            read = "" if rule.read(new) is rule.write(new) else rule.read(new).value
-            written = rule.write(old).value, rule.write(new).value
+            read = "" if reader is after else reader.value
+            written = before.value, after.value
             yield [structure, code(rule.name), *written, read, _codes([rule.requirement]), _missing(rule, new)]
 
 
 def _missing(rule: FieldRule, version: FormatVersion) -> str:
     """Return the value that a reader assumes for a missing field; empty if the field is required or not looked for."""
-    if rule.missing is attrs.NOTHING or rule.write(version) is OMITTED or rule.read(version) is REQUIRED:
+    if (
+        rule.missing is attrs.NOTHING
+        or rule.writer_presence(version) is OMITTED
+        or rule.reader_presence(version) is REQUIRED
+    ):
         return ""
     value: Any = rule.missing
     if isinstance(value, attrs.Factory):  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ def _data_file(name: str) -> Callable[[], Callable[[bytes], object]]:
 
         def read(data: bytes) -> int:
             opened = open_rows(io.BytesIO(data), FileFormat(name))
-            names = [field.name for field in opened.written.struct.fields]
+            names = [field.name for field in opened.columns.struct.fields]
             return sum(batch.num_rows for batch in opened.batches(names, 1000))
 
         return return_refusals(read)

@@ -114,7 +114,7 @@ def _replaced() -> bool:
     """Check that, after a lost answer, the history of a replaced table does not show the outcome (OCC012)."""
     from conformance.operations.commits.fixtures import data_file
     from spec_ref.commits import CommitStateUnknown, changes
-    from spec_ref.commits.effects import Swap
+    from spec_ref.commits.effects import SwapResult
     from spec_ref.core.records import evolve
 
     store, runner = _table(2, [data_file("a")])
@@ -123,12 +123,12 @@ def _replaced() -> bool:
     store.files[other] = evolve(base.metadata, metadata_log=())
     swap = store.swap_pointer
 
-    def lost(expected: str | None, new: str) -> Swap:
-        done: Swap = swap(expected, new)
-        if done is not Swap.DONE:
+    def lost(expected: str | None, new: str) -> SwapResult:
+        done: SwapResult = swap(expected, new)
+        if done is not SwapResult.DONE:
             return done
         store.pointer = other
-        return Swap.UNKNOWN
+        return SwapResult.UNKNOWN
 
     store.swap_pointer = lost
     try:

@@ -156,7 +156,7 @@ def _nothing_but_null() -> bool:
     from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet
     from spec_ref.data_types.types import UNKNOWN
 
-    found = EqualityDeleteSet([UNKNOWN], [pa.nulls(1)], np.array([9])).deleted([pa.nulls(3)], 3, 1)
+    found = EqualityDeleteSet([UNKNOWN], [pa.nulls(1)], np.array([9])).deleted_mask([pa.nulls(3)], 3, 1)
     return bool(found.tolist() == [True, True, True])
 
 
@@ -197,14 +197,14 @@ def _readable() -> bool:
     """Check that a file's column can be read as a type that it is promoted to, and as no other (EVO003)."""
     from spec_ref.columnar.schemas.column_projection import compile_projection
     from spec_ref.data_types.types import NestedField, StructType
-    from spec_ref.schemas.column_projection import WrittenColumns
+    from spec_ref.schemas.column_projection import FileColumns
     from spec_ref.schemas.type_json import type_from_json
 
     def field(type_: str) -> Any:
         return NestedField(1, "a", required=False, type=type_from_json(type_))
 
     def read(old: str, new: str) -> Any:
-        return compile_projection([field(new)], WrittenColumns(StructType((field(old),)), mapped=False), {})
+        return compile_projection([field(new)], FileColumns(StructType((field(old),)), mapped=False), {})
 
     return all(
         is_refused(lambda: read(old, new), "EVO003") is (old != new and new not in READ_AS.get(old, ()))  # noqa: B023
@@ -379,12 +379,12 @@ def _header_of_v1() -> bool:
     """Check that a manifest of v1 has no header key for its content, and one of v2 has it (MAN010)."""
     from spec_ref.core.versions import V1, V2
     from spec_ref.manifest_lists.manifest_file import ManifestContent
-    from spec_ref.manifests.writer import header
+    from spec_ref.manifests.writer import build_header
     from spec_ref.partitioning.spec import UNPARTITIONED
     from spec_ref.schemas.schema import Schema
 
     def keys(version: Any) -> set[str]:
-        return {*header(UNPARTITIONED, Schema(()), version, ManifestContent.DATA)}
+        return {*build_header(UNPARTITIONED, Schema(()), version, ManifestContent.DATA)}
 
     return "content" not in keys(V1) and "content" in keys(V2)
 

@@ -30,8 +30,8 @@ from spec_ref.commits.effects import (
     NonDeterministic,
     ReadFile,
     ReadPointer,
-    Swap,
     SwapPointer,
+    SwapResult,
     Wait,
     WriteFile,
 )
@@ -161,7 +161,7 @@ def _applied(change: Any, shared: SharedState) -> tuple[TableMetadata, Mapping[s
             case WriteFile(path, content):
                 files[path], written, answer = content, content, 1
             case SwapPointer():
-                answer = Swap.DONE
+                answer = SwapResult.DONE
             case _:
                 answer = None
 
@@ -299,7 +299,12 @@ class _Run:
             case SwapPointer(expected, new):
                 label = Step("", "", "swap", parent=self.role(expected), subject=self.role(new))
                 what, answer = self.choose(
-                    [("done", Swap.DONE), ("refused", Swap.REFUSED), ("no answer", Swap.UNKNOWN), ("failure", Raise())]
+                    [
+                        ("done", SwapResult.DONE),
+                        ("refused", SwapResult.REFUSED),
+                        ("no answer", SwapResult.UNKNOWN),
+                        ("failure", Raise()),
+                    ]
                 )
                 return attrs.evolve(label, answer=what), answer
             case DeleteFile():

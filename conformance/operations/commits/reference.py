@@ -23,7 +23,7 @@ from conformance.operations.commits.fixtures import (
 from conformance.operations.forms import Functions
 from conformance.table_io.stores.runner import Runner
 from spec_ref.commits import Base, CommitConflict, CommitFailed, MetastoreTable, changes, load
-from spec_ref.commits.effects import Steps, Swap
+from spec_ref.commits.effects import Steps, SwapResult
 from spec_ref.commits.payloads import FileKind, Payload, decode, encode
 from spec_ref.commits.reading import MetadataFileCache
 from spec_ref.core.records import evolve
@@ -58,12 +58,12 @@ class MemoryStore:
         """Return the location of the current metadata file."""
         return self.pointer
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         """Set the pointer."""
         if self.pointer != expected:
-            return Swap.REFUSED
+            return SwapResult.REFUSED
         self.pointer = new
-        answer = Swap.UNKNOWN if self.mute else Swap.DONE
+        answer = SwapResult.UNKNOWN if self.mute else SwapResult.DONE
         self.mute = False
         return answer
 
@@ -144,7 +144,7 @@ class ReferenceCommitter:
             raise Conflict(str(error)) from error
         if done.snapshot is not None:
             self._snapshots.append(done.snapshot.snapshot_id)
-        self._base = Base(done.written, done.metadata)
+        self._base = Base(done.written_location, done.metadata)
 
 
 def _filter(change: Change, args: Arguments) -> Any:

@@ -13,11 +13,11 @@ from spec_ref.schemas.evolution import (
     AddColumn,
     Change,
     DropColumn,
-    Evolution,
     MakeOptional,
     MoveColumn,
     PromoteColumn,
     RenameColumn,
+    SchemaEvolutionContext,
     SetWriteDefault,
     evolve_schema,
 )
@@ -54,7 +54,7 @@ def _column_place(schema: Schema, name: str, after: str | None) -> int:
     return place_after(siblings, own, after, "EVO012" if elsewhere else "EVO001")
 
 
-def column_changes(schema: Schema, changes: Sequence[Json], table: Evolution) -> tuple[Change, ...]:
+def column_changes(schema: Schema, changes: Sequence[Json], table: SchemaEvolutionContext) -> tuple[Change, ...]:
     """Convert several schema changes, each of which applies to the result of the ones before it.
 
     Raises:
@@ -64,7 +64,7 @@ def column_changes(schema: Schema, changes: Sequence[Json], table: Evolution) ->
     for change in changes:  # the place to which a field moves depends on the changes before
         made.append(column_change(schema, change))
         schema, last = evolve_schema(schema, made[-1:], table, schema_id=schema.schema_id)
-        table = Evolution(table.version, last)
+        table = SchemaEvolutionContext(table.version, last)
     return tuple(made)
 
 

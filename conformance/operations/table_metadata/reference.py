@@ -22,7 +22,7 @@ from spec_ref.partitioning.evolution import (
     PartitionChange,
     RemovePartitionField,
     RenamePartitionField,
-    SpecHistory,
+    SpecEvolutionContext,
     check_schema_change,
     evolve_spec,
 )
@@ -30,7 +30,7 @@ from spec_ref.partitioning.spec import FIELDS as PARTITION_FIELDS
 from spec_ref.partitioning.spec import SPEC
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.evolution import (
-    Evolution,
+    SchemaEvolutionContext,
     evolve_schema,
 )
 from spec_ref.schemas.name_mapping import MappedField, find_mapped_field, read_name_mapping
@@ -108,7 +108,7 @@ def _evolve_schema(args: Arguments) -> JsonObject:
     for change in args["changes"]:
         # One at a time, because the place to which a field moves depends on the changes before.
         one = column_change(schema, change)
-        made, last = evolve_schema(schema, [one], Evolution(version, last), schema_id=schema.schema_id)
+        made, last = evolve_schema(schema, [one], SchemaEvolutionContext(version, last), schema_id=schema.schema_id)
         check_schema_change(schema, made, fields)
         schema = made
     return {"fields": writer(FIELDS, version)(schema.fields), "last-column-id": last}
@@ -131,7 +131,7 @@ def _evolve_spec(args: Arguments) -> JsonObject:
     specs = tuple(reader(SPEC, version)(spec) for spec in args["partition_specs"])
     spec = next(spec for spec in specs if spec.spec_id == args["default_spec_id"])
     schema = reader(SCHEMA, version)(args["schema"])
-    history = SpecHistory(version, schema, specs, args["last_partition_id"])
+    history = SpecEvolutionContext(version, schema, specs, args["last_partition_id"])
     names = [field.name for field in spec.fields]
     made, last = evolve_spec(spec, [_spec_change(names, change) for change in args["changes"]], history)
     return {**writer(SPEC, V3)(made), "last-partition-id": last}

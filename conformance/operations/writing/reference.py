@@ -23,10 +23,10 @@ from spec_ref.commits.changes import (
     ChangeSchema,
     ChangeSortOrder,
     ChangeSpec,
-    Expire,
+    ExpireSnapshots,
     SetProperties,
     SetReference,
-    Upgrade,
+    UpgradeFormatVersion,
 )
 from spec_ref.core.errors import spec_error
 from spec_ref.core.json_types import Json
@@ -41,7 +41,7 @@ from spec_ref.partitioning.evolution import (
 )
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
-from spec_ref.schemas.evolution import Evolution
+from spec_ref.schemas.evolution import SchemaEvolutionContext
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.snapshots.retention import ancestors
@@ -119,7 +119,7 @@ class ReferenceWriter:
 
     def alter_schema(self, operation: Json) -> None:
         metadata = self.table.metadata
-        table = Evolution(metadata.format_version, max(metadata.last_column_id, self._schema.highest_field_id()))
+        table = SchemaEvolutionContext(metadata.format_version, max(metadata.last_column_id, self._schema.highest_field_id()))
         # All changes are one commit, so that a refused change undoes the earlier ones.
         self._commit(ChangeSchema(column_changes(self._schema, operation["changes"], table)))
 
@@ -130,7 +130,7 @@ class ReferenceWriter:
         self._commit(ChangeSortOrder(_sort_fields(self._schema, operation["fields"])))
 
     def upgrade(self, operation: Json) -> None:
-        self._commit(Upgrade(FormatVersion(operation["format_version"])))
+        self._commit(UpgradeFormatVersion(FormatVersion(operation["format_version"])))
 
     def properties(self, operation: Json) -> None:
         self._commit(SetProperties(operation.get("set", {}), frozenset(operation.get("remove", ()))))
@@ -231,7 +231,7 @@ class ReferenceWriter:
         self._set(MAIN, RefType.BRANCH, operation["snapshot"])
 
     def expire(self, _: Json) -> None:
-        self._commit(Expire(int(time.time() * 1000) + AGES, clean_files=True))
+        self._commit(ExpireSnapshots(int(time.time() * 1000) + AGES, clean_files=True))
 
 
 def target_branch(operation: Json) -> str:

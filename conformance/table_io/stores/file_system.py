@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, suppress
 from conformance.table_io.stores.file_lock import hold_file_lock
 from conformance.table_io.stores.local_files import LocalFiles, local_path
 from spec_ref.commits import FileSystemTable
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.commits.tables import metadata_version, next_version
 from spec_ref.table_metadata.files import file_system_name
 
@@ -53,7 +53,7 @@ class FileSystemStore(LocalFiles):
             return 0
         return max((int(match[1]) for match in map(VERSION.fullmatch, names) if match), default=0)
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         """Rename the new file to the next version, unless that exists; then update the hint.
 
         If a table deletes old metadata, the name of an old version may be free again. Therefore the newest version is
@@ -63,12 +63,12 @@ class FileSystemStore(LocalFiles):
         target = next_version(expected, new)
         version = metadata_version(target)
         if self._highest() != version - 1:
-            return Swap.REFUSED
+            return SwapResult.REFUSED
         if self._find_file(version) is not None or not self.create(new, target):
-            return Swap.REFUSED
+            return SwapResult.REFUSED
         with suppress(OSError):  # the swap is done, and readers search upward from a hint that is too low
             self.write(f"{self.directory}/{HINT}", str(version).encode())
-        return Swap.DONE
+        return SwapResult.DONE
 
     def close(self) -> None:
         """Do nothing, as there are no connections."""

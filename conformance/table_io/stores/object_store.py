@@ -23,7 +23,7 @@ from attrs import frozen
 from conformance.table_io.object_stores import store_timeout
 from conformance.table_io.stores.file_system import HINT, VERSION
 from spec_ref.commits import FileSystemTable
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.commits.tables import metadata_version, next_version
 from spec_ref.table_metadata.files import METADATA_SUFFIX, file_system_name, is_compressed_name
 
@@ -182,7 +182,7 @@ class ObjectStore:
                 return found
             token = tokens[0]
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         """Put the metadata as the next version, unless that exists.
 
         This method never repeats the request: without a response, the caller first finds out whether it succeeded.
@@ -192,25 +192,27 @@ class ObjectStore:
             f"{self.directory}/{file_system_name(metadata_version(target), compressed=not is_compressed_name(target))}"
         )
         if self._ask("HEAD", self._key(other), 200, 404).status == 200:
-            return Swap.REFUSED
+            return SwapResult.REFUSED
         if max(self._versions(), default=0) != metadata_version(expected):
-            return Swap.REFUSED  # as in `FileSystemStore`
+            return SwapResult.REFUSED  # as in `FileSystemStore`
         self._targets[new] = target
         headers = {"if-none-match": "*", WRITER: new.rsplit("/", 1)[-1]}
         try:
             answer = self.bucket.request("PUT", self._key(target), headers=headers, body=self._pending[new])
         except (OSError, http.client.HTTPException):
-            return Swap.UNKNOWN
+            return SwapResult.UNKNOWN
         if answer.status == 412:
-            return Swap.REFUSED
+            return SwapResult.REFUSED
         if answer.status not in (200, 201, 204):
-            return Swap.UNKNOWN  # 409 too: there was a concurrent put, and it is not known which of them succeeded
+            return (
+                SwapResult.UNKNOWN
+            )  # 409 too: there was a concurrent put, and it is not known which of them succeeded
         self._pending.pop(new, None)
         with suppress(
             OSError, http.client.HTTPException
         ):  # the swap is done, and readers search upward from a hint that is too low
             self.write(f"{self.directory}/{HINT}", str(metadata_version(target)).encode())
-        return Swap.DONE
+        return SwapResult.DONE
 
     def read(self, path: str) -> bytes | None:
         """Return the content of an object, or of metadata that is held until its swap."""

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from conformance.table_io.stores.local_files import LocalFiles
 from spec_ref.commits import MetastoreTable
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 
 
 class RegisteredTable(LocalFiles):
@@ -25,12 +25,12 @@ class RegisteredTable(LocalFiles):
         """Return the metadata file of the last commit."""
         return self._pointer
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         """Set the pointer to a new file if it is at the expected one."""
         if expected != self._pointer:
-            return Swap.REFUSED
+            return SwapResult.REFUSED
         self._pointer = new
-        return Swap.DONE
+        return SwapResult.DONE
 
     def close(self) -> None:
         """Do nothing, as there are no connections."""

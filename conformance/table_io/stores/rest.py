@@ -32,7 +32,7 @@ from conformance.table_io.stores.rest_catalog import CatalogError, NoReply, Repl
 from conformance.table_io.stores.rest_updates import requirements, updates
 from conformance.table_io.stores.sql import TableName
 from spec_ref.commits import CommitStateUnknown, MetastoreTable
-from spec_ref.commits.effects import Effect, ReadFile, ReadPointer, Swap
+from spec_ref.commits.effects import Effect, ReadFile, ReadPointer, SwapResult
 from spec_ref.commits.payloads import FileKind
 from spec_ref.core.json_types import JsonObject
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -215,7 +215,7 @@ class RestStore:
             self._refused = set()
         return location
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         """Commit the held metadata, on the condition that the table is unchanged."""
         wanted, base = self._metadata(new), None
         if expected is None:
@@ -233,17 +233,17 @@ class RestStore:
         try:
             reply = self.catalog.send("POST", path, body)
         except NoReply:
-            return Swap.UNKNOWN
+            return SwapResult.UNKNOWN
         if reply.status // 100 == 2:
             self._check_references(base, wanted, reply)
-            return Swap.DONE
+            return SwapResult.DONE
         if reply.status in REFUSED:
             if is_first:
                 self._held.pop(new)
                 self._refused = _snapshots_made(base, wanted)
-            return Swap.REFUSED
+            return SwapResult.REFUSED
         if reply.status >= 500:
-            return Swap.UNKNOWN
+            return SwapResult.UNKNOWN
         raise self.catalog.refusal("POST", path, reply)
 
     def _check_references(self, base: TableMetadata | None, wanted: TableMetadata, reply: Reply) -> None:

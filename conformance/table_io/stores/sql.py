@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from conformance.table_io.stores.local_files import LocalFiles
 from spec_ref.commits import MetastoreTable
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.core.records import record
 
 CREATE = """CREATE TABLE IF NOT EXISTS iceberg_tables (
@@ -97,12 +97,12 @@ class SqlStore(LocalFiles):
         rows = self._database.query(SELECT, self.name.key)
         return rows[0][0] if rows else None
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         """Change the row if it has the expected location, in one statement."""
         if expected is None:
             changed = self._database.change(INSERT, (*self.name.key, new))
         else:
             changed = self._database.change(UPDATE, (new, expected, *self.name.key, expected))
         if changed is None:
-            return Swap.UNKNOWN
-        return Swap.DONE if changed == 1 else Swap.REFUSED
+            return SwapResult.UNKNOWN
+        return SwapResult.DONE if changed == 1 else SwapResult.REFUSED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.commits.tables import TableKind
 
 
@@ -19,7 +19,7 @@ class Store(Protocol):
     def read_pointer(self) -> str | None:
         """Return the location of the table's metadata file; None if there is no table."""
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         """Set the pointer to a new metadata file if it is at the expected one, atomically."""
 
     def read(self, path: str) -> bytes | None:

@@ -20,9 +20,9 @@ from spec_ref.manifests.computed_metrics import (
     FieldMetrics,
     FileMetrics,
     MetricsMode,
+    columns_with_metrics,
     compute_metrics,
     file_metrics,
-    leaves,
 )
 from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
@@ -64,7 +64,7 @@ def metrics_modes(schema: Schema, properties: Mapping[str, str]) -> MetricsModes
         else None
     )
     made = []
-    for place, (_, field_id, _) in enumerate(leaves(schema.as_struct())):
+    for place, (_, field_id, _) in enumerate(columns_with_metrics(schema.as_struct())):
         column = schema.find(field_id)
         own = None if column is None else properties.get(COLUMN_PREFIX + column.name)
         if own is not None:
@@ -84,10 +84,10 @@ class MetricsCollector:
         self._modes = modes
         self._paths = [
             (field_id, leaf_names(self._struct, path))
-            for path, field_id, _ in leaves(self._struct)
+            for path, field_id, _ in columns_with_metrics(self._struct)
             if field_id in wanted
         ]
-        self._columns = {field_id: FieldMetrics(type_) for _, field_id, type_ in leaves(self._struct)}
+        self._columns = {field_id: FieldMetrics(type_) for _, field_id, type_ in columns_with_metrics(self._struct)}
         self.rows = 0
 
     def add(self, batch: pa.RecordBatch) -> None:

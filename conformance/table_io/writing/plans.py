@@ -24,7 +24,7 @@ from spec_ref.partitioning.split_by_partition import check_spec
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.single_value.json_value import to_json
-from spec_ref.sorting.comparator import sortable
+from spec_ref.sorting.comparator import is_sortable
 from spec_ref.sorting.order import UNSORTED, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata
 
@@ -88,7 +88,7 @@ class WritePlan:
 
 def has_row_ids(metadata: TableMetadata) -> bool:
     """Return whether the table's version has row lineage, so that moved rows must keep their ids."""
-    return _FIRST_ROW_ID.write(metadata.format_version) is not OMITTED
+    return _FIRST_ROW_ID.writer_presence(metadata.format_version) is not OMITTED
 
 
 def plan_write(
@@ -122,7 +122,7 @@ def plan_write(
         sources=metadata.current_schema,
         spec=metadata.default_spec,
         partition_type=metadata.partition_type(metadata.default_spec),
-        order=order if sortable(order, schema) else UNSORTED,
+        order=order if is_sortable(order, schema) else UNSORTED,
         file_format=format_,
         codec=_codec(metadata.properties, format_),
         target_bytes=target_bytes or _positive(metadata.properties, TARGET_BYTES, DEFAULT_TARGET),

@@ -488,5 +488,5 @@ def compact(table: WritableTable, *, branch: str = MAIN) -> CommitResult | None:
         new = write_rows(files, plan_write(metadata, lineage=True), rows)
         pieces.added += (evolve(one, data_sequence_number=number) for one in new)
         return table.commit(
-            changes.rewrite(pieces.added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch)
+            changes.rewrite_files(pieces.added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch)
         )

@@ -18,7 +18,7 @@ from conformance.table_io.tables import NoTable, Table
 from spec_ref.checks.findings import Severity
 from spec_ref.commits import Base, CommitConflict, CommitFailed, CommitResult, CommitStateUnknown
 from spec_ref.commits.changes import Change, CreateTable
-from spec_ref.commits.effects import Swap
+from spec_ref.commits.effects import SwapResult
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, V2, FormatVersion
@@ -186,7 +186,7 @@ def new_metadata(
         properties=dict(properties or {}),
         sort_orders=(UNSORTED,) if order == UNSORTED else (UNSORTED, order),
         default_sort_order_id=order.order_id,
-        next_row_id=None if _NEXT_ROW_ID.write(version) is OMITTED else 0,
+        next_row_id=None if _NEXT_ROW_ID.writer_presence(version) is OMITTED else 0,
     )
     for finding in check_metadata(to_bytes(made)):
         if finding.severity is Severity.ERROR:
@@ -209,11 +209,11 @@ class _Watched:
         self.written.append(path)
         self._store.write(path, data)
 
-    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+    def swap_pointer(self, expected: str | None, new: str) -> SwapResult:
         self.swapping = True
         answer = self._store.swap_pointer(expected, new)
         # A refused swap was not done, unless a request was sent twice, which the commit detects.
-        self.swapping = answer is not Swap.REFUSED
+        self.swapping = answer is not SwapResult.REFUSED
         return answer
 
 

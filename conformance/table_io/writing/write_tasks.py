@@ -151,7 +151,7 @@ class FileWriter:
                 plan.struct,
                 plan.file_format,
                 codec=plan.codec,
-                encryption=parquet,
+                encryption_properties=parquet,
                 target_bytes=plan.target_bytes,
             )
         except BaseException:

@@ -22,7 +22,7 @@ class PositionBitmap:
 
     vector: DeletionVector
 
-    def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
+    def deleted_mask(self, first: int, count: int) -> npt.NDArray[np.bool_]:
         """Find the deleted rows in a range.
 
         Args:

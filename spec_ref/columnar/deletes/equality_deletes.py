@@ -99,7 +99,7 @@ class EqualityDeleteSet:
         self.hashes, self.sequence_numbers = self.hashes[kept], self.sequence_numbers[kept]
         self.columns = [column.take(pa.array(kept)) for column in self.columns]
 
-    def deleted(self, columns: Sequence[Any], rows: int, sequence_number: int) -> Bools:
+    def deleted_mask(self, columns: Sequence[Any], rows: int, sequence_number: int) -> Bools:
         """Find the deleted rows of a data file.
 
         Args:

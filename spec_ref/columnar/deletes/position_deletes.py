@@ -21,7 +21,7 @@ NONE: Positions = np.zeros(0, np.int64)
 class DeletedRows(Protocol):
     """The deleted rows of one data file: positions, or a deletion vector."""
 
-    def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
+    def deleted_mask(self, first: int, count: int) -> npt.NDArray[np.bool_]:
         """Find the deleted rows in a range.
 
         Args:
@@ -40,7 +40,7 @@ class PositionSet:
     def __init__(self, positions: Positions) -> None:
         self.positions = positions
 
-    def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
+    def deleted_mask(self, first: int, count: int) -> npt.NDArray[np.bool_]:
         """Find the deleted rows in a range.
 
         Args:

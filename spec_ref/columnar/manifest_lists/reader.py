@@ -17,7 +17,7 @@ import numpy.typing as npt
 from spec_ref.avro_mapping.rows import RecordStruct, RowReader
 from spec_ref.avro_mapping.schema import split_optional
 from spec_ref.columnar.avro_mapping.rows import read_records
-from spec_ref.columnar.encodings.avro.batches import DecompressedBlock, Layout, batches
+from spec_ref.columnar.encodings.avro.batches import ColumnDecoder, DecompressedBlock, batches
 from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
     DecodedColumn,
@@ -34,7 +34,7 @@ from spec_ref.core.versions import NEWEST, FormatVersion
 from spec_ref.encodings.avro.container import Data, open_container
 from spec_ref.encodings.avro.types import Array, Record
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
-from spec_ref.manifest_lists.reader import REQUIREMENT, ListShape, list_shape
+from spec_ref.manifest_lists.reader import REQUIREMENT, ManifestListSchema, manifest_list_schema
 
 FEW_MANIFESTS = 24
 """At most this many manifests are read one at a time, which takes no longer."""
@@ -51,37 +51,37 @@ class SummaryColumn:
 
 
 @attrs.frozen
-class _Form:
+class _ListDecoder:
     """What is derived from the Avro schema once for all lists that share it."""
 
     manifests: RowReader
     summaries: RowReader | None
     """None if the list has no field summaries."""
 
-    layout: Layout
+    column_decoder: ColumnDecoder
 
 
-_FORMS: WeakKeyDictionary[ListShape, _Form] = WeakKeyDictionary()
+_DECODERS: WeakKeyDictionary[ManifestListSchema, _ListDecoder] = WeakKeyDictionary()
 
 
-def _form(shape: ListShape) -> _Form:
-    found = _FORMS.get(shape)
+def _decoder(list_schema: ManifestListSchema) -> _ListDecoder:
+    found = _DECODERS.get(list_schema)
     if found is None:
-        found = _FORMS[shape] = _new_form(shape)
+        found = _DECODERS[list_schema] = _new_decoder(list_schema)
     return found
 
 
-def _new_form(shape: ListShape) -> _Form:
-    reader, summaries = shape.reader, None
+def _new_decoder(list_schema: ManifestListSchema) -> _ListDecoder:
+    reader, summaries = list_schema.reader, None
     for field in reader.fields:
         if field.attribute == "partitions":
-            array = split_optional(shape.record.fields[field.place].type)[0]
+            array = split_optional(list_schema.record.fields[field.place].type)[0]
             assert isinstance(array, Array)
             element = split_optional(array.items)[0]
             assert isinstance(element, Record)
-            summaries = RowReader(FieldSummary, element, reader.version, REQUIREMENT)
+            summaries = RowReader(FieldSummary, element, reader.version)
     path = next(field.place for field in reader.fields if field.attribute == "manifest_path")
-    return _Form(reader, summaries, Layout(shape.record, (shape.record.fields[path].name,)))
+    return _ListDecoder(reader, summaries, ColumnDecoder(list_schema.record, (list_schema.record.fields[path].name,)))
 
 
 def list_columns(data: Data, *, format_version: FormatVersion = NEWEST) -> list[ListColumns] | None:
@@ -98,9 +98,12 @@ def list_columns(data: Data, *, format_version: FormatVersion = NEWEST) -> list[
         container = open_container(data, REQUIREMENT)
         if container.count <= FEW_MANIFESTS:
             return None
-        form = _form(list_shape(container.metadata["avro.schema"], format_version))
+        list_decoder = _decoder(manifest_list_schema(container.metadata["avro.schema"], format_version))
         blocks = (DecompressedBlock(count, payload) for count, payload in container.payloads())
-        made = [ListColumns(form, form.layout.decode(batch, REQUIREMENT)) for batch in batches(blocks)]
+        made = [
+            ListColumns(list_decoder, list_decoder.column_decoder.decode(batch, REQUIREMENT))
+            for batch in batches(blocks)
+        ]
         for columns in made:
             columns.check()
     except SpecError:
@@ -111,17 +114,17 @@ def list_columns(data: Data, *, format_version: FormatVersion = NEWEST) -> list[
 class ListColumns:
     """Manifests of a list, in columns. Every property is an array with an item per manifest, in their order."""
 
-    def __init__(self, form: _Form, column: DecodedColumn) -> None:
+    def __init__(self, list_decoder: _ListDecoder, column: DecodedColumn) -> None:
         """Read the columns of a batch.
 
         Args:
-            form: how lists of the Avro schema are read.
+            list_decoder: how lists of the Avro schema are read.
             column: the decoded batch.
         """
-        self._form = form
+        self._list_decoder = list_decoder
         assert isinstance(column, RecordColumn)
         self._column = column
-        self._places = {field.attribute: field.place for field in form.manifests.fields}
+        self._places = {field.attribute: field.place for field in list_decoder.manifests.fields}
 
     def __len__(self) -> int:
         return self._column.length
@@ -133,10 +136,10 @@ class ListColumns:
             SpecError: the definition refuses a value; it reports which. MLS016 where a summary is null.
         """
         _check_text(self._column)
-        _check_fields(self._form.manifests, self._column)
-        if self._form.summaries is not None:
+        _check_fields(self._list_decoder.manifests, self._column)
+        if self._list_decoder.summaries is not None:
             for _, items in self._slots:
-                _check_fields(self._form.summaries, _not_null(items))
+                _check_fields(self._list_decoder.summaries, _not_null(items))
 
     # Numbers
 
@@ -148,7 +151,7 @@ class ListColumns:
     def content(self) -> Longs:
         """`ManifestContent` of each manifest; data in lists of v1."""
         found = self._numbers("content")
-        return np.where(found.valid, found.values, int(self._form.manifests.missing.get("content", 0)))
+        return np.where(found.valid, found.values, int(self._list_decoder.manifests.missing.get("content", 0)))
 
     @property
     def partition_spec_id(self) -> Longs:
@@ -211,8 +214,8 @@ class ListColumns:
         Raises:
             SpecError: MLS016 where a summary is null.
         """
-        assert self._form.summaries is not None
-        of_field = {field.attribute: field.place for field in self._form.summaries.fields}
+        assert self._list_decoder.summaries is not None
+        of_field = {field.attribute: field.place for field in self._list_decoder.summaries.fields}
         parts = []
         for manifests, places, items in self._ordered_slots:
             chosen = np.nonzero(places == place)[0]
@@ -257,7 +260,7 @@ class ListColumns:
         Returns:
             The records, as `read_manifest_list` makes them.
         """
-        made = read_records(self._form.manifests, self._column.take(rows))
+        made = read_records(self._list_decoder.manifests, self._column.take(rows))
         assert made is not None  # every value was checked
         return made
 

@@ -13,8 +13,8 @@ import attrs
 
 from spec_ref.columnar.encodings.avro.batches import DecompressedBlock
 from spec_ref.columnar.manifests.encoded_fields import EntryRun
-from spec_ref.columnar.manifests.entry_columns import ManifestColumns, first_row_id
-from spec_ref.columnar.manifests.reader import manifest_layouts
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns, inherited_first_row_id
+from spec_ref.columnar.manifests.reader import column_decoders
 from spec_ref.core.errors import SpecError
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 
@@ -50,7 +50,7 @@ def batched_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
     Raises:
         SpecError: as `spec_ref.columnar.manifests.reader.decoded_batches` and `ManifestColumns`.
     """
-    for _, alike in itertools.groupby(manifests, lambda manifest: (manifest_layouts(manifest).lazy, manifest.spec_id)):
+    for _, alike in itertools.groupby(manifests, lambda manifest: (column_decoders(manifest).lazy, manifest.spec_id)):
         yield from _batched(alike)
 
 
@@ -81,16 +81,21 @@ def _parts(manifest: Manifest) -> Iterator[DecompressedBlock]:
 
 def _decoded(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
     runs = [
-        EntryRun(one.manifest, one.first, one.count, row_id if place == 0 and one.first else first_row_id(one.manifest))
+        EntryRun(
+            one.manifest,
+            one.first,
+            one.count,
+            row_id if place == 0 and one.first else inherited_first_row_id(one.manifest),
+        )
         for place, one in enumerate(pending)
     ]
-    layout = manifest_layouts(pending[0].manifest).lazy
+    decoder = column_decoders(pending[0].manifest).lazy
     parts = [part for one in pending for part in one.parts]
     try:
-        column = layout.decode(parts, REQUIREMENT)
+        column = decoder.decode(parts, REQUIREMENT)
     except SpecError:
         for one in pending:  # to add the file and the entry to the error
             with one.manifest.errors_in_file():
-                layout.decode(one.parts, REQUIREMENT, one.first)
+                decoder.decode(one.parts, REQUIREMENT, one.first)
         raise
     return ManifestColumns(runs, (column,))

@@ -18,9 +18,9 @@ from spec_ref.manifests.computed_metrics import (
     FieldMetrics,
     FileMetrics,
     MetricsMode,
+    columns_with_metrics,
     file_metrics,
     is_geospatial,
-    leaves,
 )
 
 
@@ -68,8 +68,8 @@ def compute_batch_metrics(
     Raises:
         SpecError: DFL012 if a column of the struct is missing or there are several of its name.
     """
-    columns = {field_id: FieldMetrics(type_) for _, field_id, type_ in leaves(struct)}
-    paths = [(field_id, leaf_names(struct, path)) for path, field_id, _ in leaves(struct)]
+    columns = {field_id: FieldMetrics(type_) for _, field_id, type_ in columns_with_metrics(struct)}
+    paths = [(field_id, leaf_names(struct, path)) for path, field_id, _ in columns_with_metrics(struct)]
     count = 0
     for batch in batches:
         count += len(batch)

@@ -251,7 +251,7 @@ class EncodedEntryColumns(EncodedFields):
 
     # As written
 
-    def written(self, attribute: str) -> Nullable:
+    def written_values(self, attribute: str) -> Nullable:
         """Read a number of the entries, or of their files, as stored: without inherited values.
 
         Args:

@@ -270,12 +270,12 @@ def _nullable_column(numbers: Nullable, rows: Rows) -> DecodedColumn:
     return UnionColumn([(known, NumberColumn(values[known]))], len(rows))
 
 
-def column_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[ManifestColumns]:
+def column_batches(manifest: Manifest, *, eager: bool = False) -> Iterator[ManifestColumns]:
     """Decode the entries to columns, a batch at a time, so that no more than one batch is held.
 
     Args:
         manifest: the manifest.
-        whole: whether every value will be used, as for `decoded_batches`.
+        eager: whether every value will be used, as for `decoded_batches`.
 
     Yields:
         The columns of each batch.
@@ -283,8 +283,8 @@ def column_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Manif
     Raises:
         SpecError: as `decoded_batches`.
     """
-    first, row_id = 0, first_row_id(manifest)
-    for batch in decoded_batches(manifest, whole=whole):
+    first, row_id = 0, inherited_first_row_id(manifest)
+    for batch in decoded_batches(manifest, eager=eager):
         columns = ManifestColumns((EntryRun(manifest, first, batch.length, row_id),), (batch,))
         yield columns
         first, row_id = first + len(columns), columns.next_row_id
@@ -307,7 +307,7 @@ def _inherited_number(run: EntryRun) -> int:
     return inherited_sequence_number(listed, run.manifest.format_version)
 
 
-def first_row_id(manifest: Manifest) -> int | None:
+def inherited_first_row_id(manifest: Manifest) -> int | None:
     """Find the first row id that the first data file of a manifest inherits.
 
     Args:

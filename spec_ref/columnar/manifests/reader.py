@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from spec_ref.columnar.avro_mapping.rows import read_records
-from spec_ref.columnar.encodings.avro.batches import DecompressedBlock, Layout, batches
+from spec_ref.columnar.encodings.avro.batches import ColumnDecoder, DecompressedBlock, batches
 from spec_ref.columnar.encodings.avro.columns import DecodedColumn
 from spec_ref.core.records import field_rules
 from spec_ref.encodings.avro.types import Record
@@ -39,27 +39,27 @@ ENTRIES_AT_ONCE = 1000
 """How many entries are made into objects together, so that a whole batch is never held as objects."""
 
 
-class Layouts:
+class ColumnDecoders:
     """How the entries of manifests of one Avro schema are decoded into columns."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
 
     @functools.cached_property
-    def lazy(self) -> Layout:
-        """The layout for planning: statistics are decoded on demand."""
-        return self._layout(STATISTICS)
+    def lazy(self) -> ColumnDecoder:
+        """The decoder for planning: statistics are decoded on demand."""
+        return self._decoder(STATISTICS)
 
     @functools.cached_property
-    def whole(self) -> Layout:
-        """The layout for reading every value: each is decoded once, without being passed over first."""
-        return self._layout(frozenset())
+    def eager(self) -> ColumnDecoder:
+        """The decoder for reading every value, each of which is decoded at once."""
+        return self._decoder(frozenset())
 
-    def _layout(self, lazy: frozenset[int]) -> Layout:
+    def _decoder(self, lazy: frozenset[int]) -> ColumnDecoder:
         names = {field.id: field.name for field in self._record.fields}
         data_file = next((field.type for field in self._record.fields if field.id == DATA_FILE), None)
         path = _path_name(data_file)
-        return Layout(self._record, (names[DATA_FILE], path) if path else (), lazy)
+        return ColumnDecoder(self._record, (names[DATA_FILE], path) if path else (), lazy)
 
 
 def _path_name(data_file: object) -> str | None:
@@ -67,31 +67,31 @@ def _path_name(data_file: object) -> str | None:
     return next((field.name for field in fields if field.id == _DATA_FILE["file_path"].id), None)
 
 
-_LAYOUTS: WeakKeyDictionary[Any, Layouts] = WeakKeyDictionary()
-"""The layouts by `ManifestSchema`, which the manifests of one Avro schema share."""
+_DECODERS: WeakKeyDictionary[Any, ColumnDecoders] = WeakKeyDictionary()
+"""The decoders by `ManifestSchema`, which the manifests of one Avro schema share."""
 
 
-def manifest_layouts(manifest: Manifest) -> Layouts:
+def column_decoders(manifest: Manifest) -> ColumnDecoders:
     """Find how the entries of a manifest are decoded; cached for all manifests of its Avro schema.
 
     Args:
         manifest: the manifest.
 
     Returns:
-        The layouts.
+        The decoders.
     """
-    found = _LAYOUTS.get(manifest.shape)
+    found = _DECODERS.get(manifest.manifest_schema)
     if found is None:
-        found = _LAYOUTS[manifest.shape] = Layouts(manifest.record)
+        found = _DECODERS[manifest.manifest_schema] = ColumnDecoders(manifest.record)
     return found
 
 
-def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[DecodedColumn]:
+def decoded_batches(manifest: Manifest, *, eager: bool = False) -> Iterator[DecodedColumn]:
     """Decode the entries to columns of records, a batch of blocks at a time.
 
     Args:
         manifest: the manifest.
-        whole: whether every value will be used, so that statistics are decoded with the rest.
+        eager: whether every value will be used, so that statistics are decoded with the rest.
 
     Yields:
         The column of each batch.
@@ -100,12 +100,12 @@ def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Deco
         SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
     """
     parts = (DecompressedBlock(count, payload) for count, payload in manifest.payloads())
-    layouts = manifest_layouts(manifest)
-    layout = layouts.whole if whole else layouts.lazy
+    decoders = column_decoders(manifest)
+    decoder = decoders.eager if eager else decoders.lazy
     first = 0
     for batch in batches(parts):
         with manifest.errors_in_file():
-            yield layout.decode(batch, REQUIREMENT, first)
+            yield decoder.decode(batch, REQUIREMENT, first)
         first += sum(part.count for part in batch)
 
 
@@ -123,7 +123,7 @@ def entries(manifest: Manifest) -> Iterator[ManifestEntry]:
 
 def _written_entries(manifest: Manifest) -> Iterator[ManifestEntry]:
     first = 0
-    for column in decoded_batches(manifest, whole=True):
+    for column in decoded_batches(manifest, eager=True):
         for start in range(0, column.length, ENTRIES_AT_ONCE):
             chosen = column.take(np.arange(start, min(start + ENTRIES_AT_ONCE, column.length)))
             made = read_records(manifest.row_reader, chosen)

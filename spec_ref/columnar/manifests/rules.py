@@ -65,7 +65,7 @@ def entry_findings(columns: ManifestColumns, context: EntryContext, types: Mappi
 
 
 def _without_scheme(
-    columns: ManifestColumns, context: EntryContext, looked_at: npt.NDArray[np.intp]
+    columns: ManifestColumns, context: EntryContext, suspects: npt.NDArray[np.intp]
 ) -> Iterator[Finding]:
     """Find paths without a scheme, which some tables have in all entries, among entries that are otherwise valid."""
     try:
@@ -73,7 +73,7 @@ def _without_scheme(
     except SpecError:
         return  # all entries are looked at
     bare = np.fromiter((path is not None and ":" not in path for path in paths), bool, len(columns))
-    bare[looked_at] = False
+    bare[suspects] = False
     rows = np.nonzero(bare)[0]
     places = []
     for row, values in zip(rows[:MAX_EXAMPLES].tolist(), columns.rows(rows[:MAX_EXAMPLES]), strict=True):
@@ -115,12 +115,12 @@ def _suspicious(columns: ManifestColumns, context: EntryContext, types: Mapping[
     wrong |= _numbers(columns, context, added, deleted)
     wrong |= _texts(columns)
     data = columns.content == FileContent.DATA
-    row_id = columns.written("first_row_id").valid
+    row_id = columns.written_values("first_row_id").valid
     wrong |= row_id & (added | ~data)
     has_ids = ~columns.nulls("equality_ids")
     equality = columns.content == FileContent.EQUALITY_DELETES
     wrong |= has_ids | equality  # there are few of them, and an empty list breaks a rule too
-    wrong |= columns.written("sort_order_id").valid & (columns.content == FileContent.POSITION_DELETES)
+    wrong |= columns.written_values("sort_order_id").valid & (columns.content == FileContent.POSITION_DELETES)
     wrong |= _offsets(columns)
     for attribute in _COUNTS:
         for _, files, values in columns.maps(attribute):
@@ -132,17 +132,17 @@ def _suspicious(columns: ManifestColumns, context: EntryContext, types: Mapping[
 
 
 def _numbers(columns: ManifestColumns, context: EntryContext, added: Mask, deleted: Mask) -> Mask:
-    snapshot = columns.written("snapshot_id").valid
+    snapshot = columns.written_values("snapshot_id").valid
     wrong: Mask = deleted & ~snapshot
-    if SNAPSHOT_RULE.write(context.version) is REQUIRED:
+    if SNAPSHOT_RULE.writer_presence(context.version) is REQUIRED:
         wrong |= ~snapshot
     if SEQUENCE_NUMBERS.is_supported(context.version):
-        file_number = columns.written("file_sequence_number").valid
-        wrong |= ~added & ~(columns.written("sequence_number").valid & file_number)
+        file_number = columns.written_values("file_sequence_number").valid
+        wrong |= ~added & ~(columns.written_values("sequence_number").valid & file_number)
         wrong |= added & file_number
     wrong |= columns.record_count < 0
     wrong |= columns.file_size_in_bytes < 0
-    row_ids = columns.written("first_row_id")
+    row_ids = columns.written_values("first_row_id")
     wrong |= row_ids.valid & (row_ids.values < 0)
     if DELETION_VECTORS.is_supported(context.version):
         wrong |= columns.content_offset.valid & ~columns.content_size_in_bytes.valid

@@ -20,10 +20,10 @@ from spec_ref.columnar.arrow_types import (
     check_values,
     column_type,
     decimal_halves,
-    first_valid,
+    first_flagged,
     fixed_width,
     map_chunks,
-    validity,
+    validity_buffer,
     with_same_nulls,
 )
 from spec_ref.columnar.chunks import CHUNK_SIZE, chunk_slices
@@ -155,7 +155,7 @@ def _truncate_integers(transform: Truncate, type_: Type, array: Any) -> Any:
         multiples[part] *= width
         wrapped = multiples[part] > chunk  # the multiple is below the least integer and wrapped around
         if wrapped.any():
-            index = first_valid(array, wrapped, part.start)
+            index = first_flagged(array, wrapped, part.start)
             if index is not None:
                 _refuse(transform, type_, int(values[index]))
     return with_same_nulls(array, multiples, array.type)
@@ -168,11 +168,11 @@ def _truncate_decimals(transform: Truncate, type_: Any, array: Any) -> Any:
         multiples = floor_multiples(low[part], high[part], transform.width)
         flags = exceeds(*multiples, type_.precision)
         if flags.any():
-            index = first_valid(array, flags, part.start)
+            index = first_flagged(array, flags, part.start)
             if index is not None:
                 _refuse(transform, type_, decimal_from_unscaled(type_, integer(low[index], high[index])))
         pairs[part] = join_halves(*multiples)
-    return pa.Array.from_buffers(array.type, len(array), [validity(array), pa.py_buffer(pairs.data)])
+    return pa.Array.from_buffers(array.type, len(array), [validity_buffer(array), pa.py_buffer(pairs.data)])
 
 
 def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> Any:
@@ -194,7 +194,7 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
         # Hours of the earliest and latest microseconds need 33 bits; the values are checked only if that is possible.
         if 0 <= every_bit // unit <= _MAX_INT or (wide.min() >= _MIN_INT and wide.max() <= _MAX_INT):
             continue
-        index = first_valid(array, counts[part] != wide, part.start)
+        index = first_flagged(array, counts[part] != wide, part.start)
         if index is not None:
             _refuse(transform, type_, int(values[index]))
     return with_same_nulls(array, counts, arrow_type)

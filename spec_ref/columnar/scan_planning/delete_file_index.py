@@ -109,14 +109,16 @@ class DeleteFileIndex:
         else:
             self._of_partition.setdefault(delete_scope.partition_key(found, spec), _Queue()).add(indexed)
 
-    def deletes_for(self, data_file: DataFile, number: int, spec: PartitionSpec) -> tuple[ScanDelete, ...]:
+    def deletes_for(
+        self, data_file: DataFile, data_sequence_number: int, spec: PartitionSpec
+    ) -> tuple[ScanDelete, ...]:
         """Select the deletes that have to be applied to a data file.
 
         Deletes are left out if the bounds of both files show that they delete no row of the data file (SCN005).
 
         Args:
             data_file: the data file; with its counts and bounds, if there are equality deletes.
-            number: its data sequence number.
+            data_sequence_number: its data sequence number.
             spec: its partition spec.
 
         Returns:
@@ -128,38 +130,45 @@ class DeleteFileIndex:
         if not self._count:
             return ()
         partition = delete_scope.partition_key(data_file, spec)
-        found = [*self._positions(data_file, number, spec, partition), *self._equal(data_file, number, partition)]
+        found = [
+            *self._positions(data_file, data_sequence_number, spec, partition),
+            *self._equal(data_file, data_sequence_number, partition),
+        ]
         found.sort(key=lambda one: one.place)
         return tuple(one.result for one in found)
 
     def _positions(
-        self, data_file: DataFile, number: int, spec: PartitionSpec, partition: PartitionKey
+        self, data_file: DataFile, data_sequence_number: int, spec: PartitionSpec, partition: PartitionKey
     ) -> Iterator[_Indexed]:
         path = data_file.file_path
-        vectors = [one for one in self._vectors.get(path, ()) if self._applies(one.delete, data_file, number, spec)]
+        vectors = [
+            one
+            for one in self._vectors.get(path, ())
+            if self._applies(one.delete, data_file, data_sequence_number, spec)
+        ]
         delete_scope.check_vectors([one.delete for one in vectors])
         if vectors:
             yield vectors[0]  # it includes the deletes of all position delete files (DEL011)
             return
         if path in self._of_file:
-            for one in self._of_file[path].at_least(number):
-                if self._applies(one.delete, data_file, number, spec):
+            for one in self._of_file[path].at_least(data_sequence_number):
+                if self._applies(one.delete, data_file, data_sequence_number, spec):
                     yield one
         if partition in self._of_partition:
-            for one in self._of_partition[partition].at_least(number):
+            for one in self._of_partition[partition].at_least(data_sequence_number):
                 if delete_scope.may_name(one.delete.data_file, path):
                     yield one
 
-    def _applies(self, delete: ScanDelete, data_file: DataFile, number: int, spec: PartitionSpec) -> bool:
+    def _applies(self, delete: ScanDelete, data_file: DataFile, data_sequence_number: int, spec: PartitionSpec) -> bool:
         own = self._specs[delete.partition_spec_id]
         return delete_scope.may_apply(
-            delete.data_file, delete.data_sequence_number, own, data_file, number, spec, self._types
+            delete.data_file, delete.data_sequence_number, own, data_file, data_sequence_number, spec, self._types
         )
 
-    def _equal(self, data_file: DataFile, number: int, partition: PartitionKey) -> Iterator[_Indexed]:
+    def _equal(self, data_file: DataFile, data_sequence_number: int, partition: PartitionKey) -> Iterator[_Indexed]:
         own = self._equality.get(partition)
         for queue in (own, self._everywhere):
             if queue is not None:
-                for one in queue.at_least(number + 1):
+                for one in queue.at_least(data_sequence_number + 1):
                     if delete_scope.may_share_rows(one.delete.data_file, data_file, self._types):
                         yield one

@@ -30,7 +30,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 @attrs.frozen(eq=False)
-class Scopes:
+class ScopeColumns:
     """The attributes that the rule compares, of some deletes or of some data files."""
 
     sequence_number: Nullable
@@ -40,7 +40,7 @@ class Scopes:
     """The numbers that `partition_numbers` returns."""
 
 
-def position_mismatches(deletes: Scopes, data_files: Scopes) -> Mapping[Mismatch, Bools]:
+def position_mismatches(deletes: ScopeColumns, data_files: ScopeColumns) -> Mapping[Mismatch, Bools]:
     """Find the reasons for which deletes do not apply to their data files.
 
     A delete without any reason may apply, as `spec_ref.scan_planning.delete_scope.may_apply` decides.

@@ -27,7 +27,7 @@ Rows = npt.NDArray[np.intp]
 
 
 def select_manifests(
-    listed: ListColumns,
+    list_columns: ListColumns,
     content: ManifestContent,
     predicate: BoundPredicate,
     specs: Mapping[int, PartitionSpec],
@@ -38,7 +38,7 @@ def select_manifests(
     """Select the manifests of one content that no count or summary rules out, as `ManifestSelection.select` does.
 
     Args:
-        listed: the manifests of a snapshot, or a batch of them.
+        list_columns: the manifests of a snapshot, or a batch of them.
         content: the content to select: data or deletes.
         predicate: the filter, bound to the schema of the rows.
         specs: the partition specs of the table, by id.
@@ -52,11 +52,11 @@ def select_manifests(
         SpecError: DEL001 for deletes in v1, and where `ManifestSelection.select` raises it; without the number of the
             manifest.
     """
-    rows = np.nonzero(listed.content == content)[0]
-    spec_ids = listed.partition_spec_id[rows]
+    rows = np.nonzero(list_columns.content == content)[0]
+    spec_ids = list_columns.partition_spec_id[rows]
     if len(rows) and content is ManifestContent.DELETES and not DELETE_FILES.is_supported(format_version):
         raise spec_error("DEL001", "deletes are not allowed in v1", path="/content", format_version=format_version)
-    live, counts = listed.may_have_live_files, listed.summary_count
+    live, counts = list_columns.may_have_live_files, list_columns.summary_count
     kept = live.copy()
     for spec_id in np.unique(spec_ids).tolist():
         spec = find_spec(specs, spec_id, "/partition_spec_id")
@@ -65,11 +65,11 @@ def select_manifests(
         judged = mine[counts.valid[mine] & (counts.values[mine] == len(spec.fields))]
         if len(judged):
             projected = inclusive_projection(predicate, spec, tolerate_truncated_times=tolerate_truncated_times)
-            statistics = SummaryStatistics(listed, spec, partition_types(projected))
+            statistics = SummaryStatistics(list_columns, spec, partition_types(projected))
             check_bounds(statistics.types, statistics, judged)
             kept[judged] = False
             kept[matching_files(projected, statistics, judged)] = True
-    return listed.manifests(rows[kept[rows]])
+    return list_columns.manifests(rows[kept[rows]])
 
 
 _VALUES = 3
@@ -79,18 +79,18 @@ _VALUES = 3
 class SummaryStatistics:
     """Field summaries as equivalent counts and bounds (see `FileStatistics`)."""
 
-    def __init__(self, listed: ListColumns, spec: PartitionSpec, types: Mapping[int, Type]) -> None:
+    def __init__(self, list_columns: ListColumns, spec: PartitionSpec, types: Mapping[int, Type]) -> None:
         """Read the summaries that a predicate refers to.
 
         Args:
-            listed: the manifests.
+            list_columns: the manifests.
             spec: the partition spec of those that are evaluated.
             types: the types of the partition fields in the predicate, by id.
         """
         self.types = types
-        self.record_count = np.ones(len(listed), np.int64)
+        self.record_count = np.ones(len(list_columns), np.int64)
         places = {field.field_id: place for place, field in enumerate(spec.fields)}
-        self._summaries: dict[int, SummaryColumn] = {one: listed.summaries(places[one]) for one in types}
+        self._summaries: dict[int, SummaryColumn] = {one: list_columns.summaries(places[one]) for one in types}
 
     def counts(self, attribute: str, field_id: int, rows: Rows | None = None) -> Nullable:
         """Derive counts as `spec_ref.expressions.metrics_evaluation.column_stats` reads them.

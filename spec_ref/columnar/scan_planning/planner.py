@@ -65,7 +65,7 @@ def plan(
     *,
     schema: Schema | None = None,
     case_sensitive: bool = True,
-    statistics: bool = False,
+    include_column_stats: bool = False,
     all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
 ) -> Iterator[FileScanTask]:
@@ -78,7 +78,7 @@ def plan(
         read_file: reads a manifest list or manifest by its location.
         schema: the schema that the rows are read with; the table's current one by default.
         case_sensitive: whether the names in the filter have to be spelled as in the schema.
-        statistics: whether the files of the tasks keep their counts, sizes and bounds.
+        include_column_stats: whether the files of the tasks keep their counts, sizes and bounds.
         all_deletes: whether tasks have the deletes of rows that do not match, too.
         tolerate_truncated_times: see `spec_ref.expressions.projection.Projection`.
 
@@ -92,7 +92,7 @@ def plan(
     specs = {spec.spec_id: spec for spec in metadata.partition_specs}
     rows = _Filter(bound, specs, metadata.format_version, tolerate_truncated_times)
     deletes = evolve(rows, predicate=TRUE) if all_deletes else rows
-    return _Scan(metadata, specs, rows, deletes, read_file, statistics).tasks(snapshot)
+    return _Scan(metadata, specs, rows, deletes, read_file, include_column_stats).tasks(snapshot)
 
 
 @attrs.frozen
@@ -106,15 +106,15 @@ class _Filter:
     _of_specs: dict[int, PartitionFilter] = attrs.field(factory=dict, init=False)
 
     def manifests(
-        self, listed: Iterable[ManifestFile], content: ManifestContent, file: str | None
+        self, manifest_files: Iterable[ManifestFile], content: ManifestContent, file: str | None
     ) -> list[ManifestFile]:
         selection = ManifestSelection(self.predicate, self.specs, self.version, tolerate_truncated_times=self.tolerate)
-        return list(selection.select(listed, content, file))
+        return list(selection.select(manifest_files, content, file))
 
-    def manifests_of_columns(self, listed: Iterable[ListColumns], content: ManifestContent) -> list[ManifestFile]:
+    def manifests_of_columns(self, list_columns: Iterable[ListColumns], content: ManifestContent) -> list[ManifestFile]:
         return [
             manifest
-            for columns in listed
+            for columns in list_columns
             for manifest in select_manifests(
                 columns,
                 content,

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.arrow_types import check_values, validity
+from spec_ref.columnar.arrow_types import check_values, validity_buffer
 from spec_ref.columnar.encodings.variant.shredding import unshred
 from spec_ref.columnar.manifests.computed_metrics import comparable_array, storage_array
 from spec_ref.columnar.schemas.arrow_columns import Array, ArrowType, arrow_field, arrow_type
@@ -31,7 +31,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.schemas.column_projection import (
     Constants,
-    WrittenColumns,
+    FileColumns,
     check_readable,
     check_selected,
     missing_value,
@@ -182,12 +182,14 @@ class FileProjection:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
 
-def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, constants: Constants) -> FileProjection:
+def compile_projection(
+    fields: Sequence[NestedField], file_columns: FileColumns, constants: Constants
+) -> FileProjection:
     """Prepare the projection of a file, as `spec_ref.schemas.column_projection.project_row` defines it.
 
     Args:
         fields: the fields to read, of the table's schema.
-        written: the columns of the file.
+        file_columns: the columns of the file.
         constants: the identity partition values of the file, by field id.
 
     Returns:
@@ -197,15 +199,15 @@ def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, c
         SpecError: PRJ001 or PRJ005 for a field with several columns or without a value; EVO003 for a type that is not
             promoted from that of the file; the problem of a column that cannot be read.
     """
-    check_selected(fields, written)
+    check_selected(fields, file_columns)
     made: list[tuple[str | None, Any]] = []
     for field in fields:
         with error_path(f"/{field.name}"):
-            column = source_column(field, written.struct, constants, mapped=written.mapped)
+            column = source_column(field, file_columns.struct, constants, mapped=file_columns.mapped)
             if column is None:
                 made.append((None, _constant(field, missing_value(field, constants))))
             else:
-                made.append((column.name, _field(field, column, constants, mapped=written.mapped)))
+                made.append((column.name, _field(field, column, constants, mapped=file_columns.mapped)))
     names = tuple(dict.fromkeys(name for name, _ in made if name is not None))
     return FileProjection(names, pa.schema(list(map(arrow_field, fields))), tuple(made))
 
@@ -279,12 +281,12 @@ def check_no_nulls(type_: Type, array: Array, parent: Array | None, requirement:
         raise spec_error(requirement, "a required value is null", expected=f"a value of {kind(type_)}")
 
 
-def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> Read:
+def _read(type_: Type, file_type: Type, constants: Constants, *, mapped: bool) -> Read:
     """Make the function that reads arrays of a type as another; all Arrow types that formats use are accepted."""
     target = arrow_type(type_)
-    match type_, written:
+    match type_, file_type:
         case StructType(fields), StructType():
-            return _with_arrow_errors(type_, _struct_reader(fields, written, target, constants, mapped=mapped))
+            return _with_arrow_errors(type_, _struct_reader(fields, file_type, target, constants, mapped=mapped))
         case ListType(_, element, required), ListType(_, old, _):
             with error_path("/element"):
                 inner = _read(element, old, constants, mapped=mapped)
@@ -298,8 +300,8 @@ def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> 
         case PrimitiveType("unknown"), _:
             return lambda array: pa.nulls(len(array))
         case _:
-            check_readable(written, type_)
-            return _with_arrow_errors(type_, _primitive_reader(type_, written, target))
+            check_readable(file_type, type_)
+            return _with_arrow_errors(type_, _primitive_reader(type_, file_type, target))
 
 
 def _with_arrow_errors(type_: Type, read: Read) -> Read:
@@ -318,12 +320,12 @@ def _with_arrow_errors(type_: Type, read: Read) -> Read:
 
 
 def _struct_reader(
-    fields: Sequence[NestedField], written: StructType, target: ArrowType, constants: Constants, *, mapped: bool
+    fields: Sequence[NestedField], file_struct: StructType, target: ArrowType, constants: Constants, *, mapped: bool
 ) -> Read:
     children: list[tuple[str | None, NestedField, Any]] = []
     for field in fields:
         with error_path(f"/{field.name}"):
-            column = source_column(field, written, constants, mapped=mapped)
+            column = source_column(field, file_struct, constants, mapped=mapped)
             if column is None:
                 children.append((None, field, _constant(field, missing_value(field, constants))))
             else:
@@ -343,7 +345,7 @@ def _struct_reader(
                 made.append(make(array.field(place)))
                 if field.required:
                     check_no_nulls(field.type, made[-1], array, "TYP002")
-        return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
+        return pa.StructArray.from_buffers(target, len(array), [validity_buffer(array)], children=made)
 
     return read
 
@@ -395,7 +397,7 @@ def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool
             values = inner(array.values.slice(first, count))
             if required:
                 check_no_nulls(element, values, None, "TYP003")
-        return pa.ListArray.from_buffers(target, len(array), [validity(array), offsets], children=[values])
+        return pa.ListArray.from_buffers(target, len(array), [validity_buffer(array), offsets], children=[values])
 
     return read
 
@@ -437,22 +439,22 @@ def map_reader(
             if required:
                 check_no_nulls(type_.value, values, None, "TYP004")
         pairs = pa.StructArray.from_buffers(entries, count, [None], children=[keys, values])
-        return pa.Array.from_buffers(target, len(array), [validity(array), offsets], children=[pairs])
+        return pa.Array.from_buffers(target, len(array), [validity_buffer(array), offsets], children=[pairs])
 
     return read
 
 
-def _primitive_reader(type_: Type, written: Type, target: ArrowType) -> Read:
+def _primitive_reader(type_: Type, file_type: Type, target: ArrowType) -> Read:
     name = kind(type_)
 
     def read(array: Array) -> Array:
-        if written == UNKNOWN:  # every value is null, whatever the Parquet type (PQT006)
+        if file_type == UNKNOWN:  # every value is null, whatever the Parquet type (PQT006)
             return pa.nulls(len(array), target)
         array = storage_array(array)
-        if written == DATE and type_ != DATE:
+        if file_type == DATE and type_ != DATE:
             return _promoted_dates(type_, array, target)
         if name in _TIMESTAMPS and array.type != target:
-            return comparable_array(written, array).cast(target)
+            return comparable_array(file_type, array).cast(target)
         if name == "variant":
             return _variant(array, target)
         made = array
@@ -483,4 +485,4 @@ def _variant(array: Array, target: Any) -> Array:
     metadata, value = (array.field(names.index(name)).cast(pa.binary()) for name in ("metadata", "value"))
     if value.null_count > array.null_count:  # a missing value that is required is the variant null
         return unshred(array, target)
-    return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=[metadata, value])
+    return pa.StructArray.from_buffers(target, len(array), [validity_buffer(array)], children=[metadata, value])

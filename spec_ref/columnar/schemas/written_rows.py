@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.arrow_types import check_arrow_type, check_values, validity
+from spec_ref.columnar.arrow_types import check_arrow_type, check_values, validity_buffer
 from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.schemas.arrow_columns import arrow_field, arrow_type
@@ -41,7 +41,7 @@ from spec_ref.data_types.types import (
 from spec_ref.data_types.values import check_unique_keys, value_requirement
 from spec_ref.encodings.variant.physical_types import Variant
 from spec_ref.encodings.variant.value import decode_variant
-from spec_ref.schemas.default_values import effective_write
+from spec_ref.schemas.default_values import effective_write_default
 from spec_ref.schemas.schema import Column
 from spec_ref.schemas.written_rows import check_column_names
 
@@ -103,12 +103,12 @@ class InputRows:
         return low
 
 
-def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
+def compile_input(fields: Sequence[NestedField], schema: pa.Schema) -> InputRows:
     """Prepare the conversion of an input.
 
     Args:
         fields: the columns of the schema.
-        given: the Arrow schema of the batches.
+        schema: the Arrow schema of the batches.
 
     Returns:
         The conversion of its batches.
@@ -118,15 +118,15 @@ def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
             column that is missing and has no write default; the code of the type for an Arrow type that cannot hold its
             values.
     """
-    check_column_names([field.name for field in fields], given.names)
+    check_column_names([field.name for field in fields], schema.names)
     made: list[tuple[int | None, Callable[[Any], Array]]] = []
     for field in fields:
         with error_path(f"/{field.name}"):
-            place = given.get_field_index(field.name)
+            place = schema.get_field_index(field.name)
             if place < 0:
                 made.append((None, _default(field)))
             else:
-                made.append((place, _field(field, given.field(place).type)))
+                made.append((place, _field(field, schema.field(place).type)))
     return InputRows(pa.schema(list(map(arrow_field, fields))), tuple(made))
 
 
@@ -147,7 +147,7 @@ def column_array(batch: pa.RecordBatch, column: Column) -> Array:
 
 
 def _default(field: NestedField) -> Callable[[int], Array]:
-    value = effective_write(field)
+    value = effective_write_default(field)
     return lambda length: constant_array(field.type, value, length)
 
 
@@ -219,7 +219,7 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
                 made.append(make(len(array)) if place is None else make(parts[place]))
                 if field.required:
                     check_no_nulls(field.type, made[-1], array, "TYP002")
-        return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
+        return pa.StructArray.from_buffers(target, len(array), [validity_buffer(array)], children=made)
 
     return convert
 
@@ -303,7 +303,7 @@ def _variant(type_: Type, source: ArrowType) -> Convert:
         ):
             if valid:
                 decode_variant(Variant(metadata, value))
-        return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=parts)
+        return pa.StructArray.from_buffers(target, len(array), [validity_buffer(array)], children=parts)
 
     return convert
 

@@ -16,7 +16,7 @@ from spec_ref.columnar.arrow_types import (
     fixed_bytes,
     fixed_width,
     map_chunks,
-    validity,
+    validity_buffer,
 )
 from spec_ref.columnar.chunks import chunk_slices
 from spec_ref.columnar.decimal128 import minimal_rows
@@ -84,5 +84,5 @@ def _decimals(array: Any) -> Any:
 
 def _with_offsets(array: Any, offsets: npt.NDArray[Any], data: npt.NDArray[np.uint8]) -> Any:
     """Make the array of the values between the offsets, null where ``array`` is; the bytes are shared, not copied."""
-    buffers = [validity(array), pa.py_buffer(offsets.astype(np.int64, copy=False).data), pa.py_buffer(data.data)]
+    buffers = [validity_buffer(array), pa.py_buffer(offsets.astype(np.int64, copy=False).data), pa.py_buffer(data.data)]
     return pa.Array.from_buffers(RESULT, len(array), buffers)

@@ -22,7 +22,7 @@ def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any
     """Compute the indexes that sort the rows of a batch; equal rows keep their order (SRT003 to SRT005).
 
     Args:
-        order: an order for which `spec_ref.sorting.comparator.sortable` is true.
+        order: an order for which `spec_ref.sorting.comparator.is_sortable` is true.
         schema: the schema of the batch.
         batch: rows as `spec_ref.columnar.schemas.written_rows` makes them.
 
@@ -52,7 +52,7 @@ def sort_batch(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> pa.Re
     """Sort the rows of a batch.
 
     Args:
-        order: an order for which `spec_ref.sorting.comparator.sortable` is true.
+        order: an order for which `spec_ref.sorting.comparator.is_sortable` is true.
         schema: the schema of the batch.
         batch: rows as `spec_ref.columnar.schemas.written_rows` makes them.
 

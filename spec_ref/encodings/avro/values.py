@@ -43,7 +43,7 @@ DOUBLE = struct.Struct("<d")
 """A double in Avro's order of bytes."""
 
 
-class Malformed(Exception):
+class MalformedValue(Exception):
     """The bytes do not encode a value of the type; converted to a `SpecError` with the place."""
 
 
@@ -58,7 +58,7 @@ def read_long(data: bytes, position: int) -> tuple[int, int]:
         The integer and the offset after it.
 
     Raises:
-        Malformed: if it has more than 64 bits.
+        MalformedValue: if it has more than 64 bits.
     """
     byte = data[position]
     if byte < 0x80:  # most integers take one byte, which needs no further call
@@ -66,21 +66,21 @@ def read_long(data: bytes, position: int) -> tuple[int, int]:
     try:
         number, position = read_varint(data, position)
     except TooManyBits:
-        raise Malformed("an integer has more than 64 bits") from None
+        raise MalformedValue("an integer has more than 64 bits") from None
     return unzigzag(number), position
 
 
 def _read_int(data: bytes, position: int) -> tuple[int, int]:
     number, position = read_long(data, position)
     if not -0x80000000 <= number <= 0x7FFFFFFF:
-        raise Malformed("an int has more than 32 bits")
+        raise MalformedValue("an int has more than 32 bits")
     return number, position
 
 
 def _read_boolean(data: bytes, position: int) -> tuple[bool, int]:
     byte = data[position]
     if byte > 1:
-        raise Malformed("a boolean is neither 0 nor 1")
+        raise MalformedValue("a boolean is neither 0 nor 1")
     return byte == 1, position + 1
 
 
@@ -88,7 +88,7 @@ def _read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
     size, start = read_long(data, position)
     end = start + size
     if size < 0 or end > len(data):
-        raise Malformed(f"a length of {size} is negative or runs over the end of the block")
+        raise MalformedValue(f"a length of {size} is negative or runs over the end of the block")
     return data[start:end], end
 
 
@@ -97,7 +97,7 @@ def _read_string(data: bytes, position: int) -> tuple[str, int]:
     try:
         return text.decode(), position
     except UnicodeDecodeError as error:
-        raise Malformed(f"a string is not UTF-8: {error.reason}") from None
+        raise MalformedValue(f"a string is not UTF-8: {error.reason}") from None
 
 
 def _read_float(data: bytes, position: int) -> tuple[float, int]:
@@ -123,8 +123,8 @@ _READ_PRIMITIVE: dict[str, Decoder] = {
 def decoder(type_: AvroType) -> Decoder:
     """Make the function that reads values of a type.
 
-    The function raises `Malformed`, `IndexError` or `struct.error` if the bytes are malformed; `decode_all` converts
-    these to errors with the place.
+    The function raises `MalformedValue`, `IndexError` or `struct.error` if the bytes are malformed; `decode_all`
+    converts these to errors with the place.
 
     Args:
         type_: an Avro type.
@@ -164,7 +164,7 @@ def _fixed_decoder(size: int) -> Decoder:
     def read(data: bytes, position: int) -> tuple[bytes, int]:
         end = position + size
         if end > len(data):
-            raise Malformed("a fixed runs over the end of the block")
+            raise MalformedValue("a fixed runs over the end of the block")
         return data[position:end], end
 
     return read
@@ -174,7 +174,7 @@ def _choice_decoder(choices: list[Decoder], what: str) -> Decoder:
     def read(data: bytes, position: int) -> tuple[Any, int]:
         index, position = read_long(data, position)
         if not 0 <= index < len(choices):
-            raise Malformed(f"{what} has no branch {index}")
+            raise MalformedValue(f"{what} has no branch {index}")
         return choices[index](data, position)
 
     return read
@@ -194,12 +194,12 @@ def _items_decoder(item: Decoder, least: int) -> Decoder:
                 stated = position + size
             room = MAX_EMPTY_ITEMS - len(items) if least == 0 else (len(data) - position) // least
             if count > room:
-                raise Malformed(f"there are {count} items where there is room for {room}")
+                raise MalformedValue(f"there are {count} items where there is room for {room}")
             for _ in range(count):
                 value, position = item(data, position)
                 items.append(value)
             if stated is not None and stated != position:
-                raise Malformed("the size of a block of items is not the size of its items")
+                raise MalformedValue("the size of a block of items is not the size of its items")
 
     return read
 
@@ -256,7 +256,7 @@ class BlockDecoder:
                 start = position
                 value, position = read(data, position)
                 objects.append(value)
-        except (Malformed, IndexError, struct.error):
+        except (MalformedValue, IndexError, struct.error):
             raise locate_error(self.type, data, start, requirement, f"/{first + len(objects)}") from None
         if position != len(data):
             left = len(data) - position
@@ -309,8 +309,8 @@ def locate_error(type_: AvroType, data: bytes, position: int, requirement: str, 
                 index, after = read_long(data, position)
                 inner, position = type_.branches[index], after
                 if index < 0:
-                    raise Malformed("a union has no negative branch")
-            except (Malformed, IndexError):
+                    raise MalformedValue("a union has no negative branch")
+            except (MalformedValue, IndexError):
                 break
         if not isinstance(inner, Record):
             type_ = inner
@@ -318,7 +318,7 @@ def locate_error(type_: AvroType, data: bytes, position: int, requirement: str, 
         for field in inner.fields:
             try:
                 _, after = decoder(field.type)(data, position)
-            except (Malformed, IndexError, struct.error):
+            except (MalformedValue, IndexError, struct.error):
                 path += f"/{field.name}"
                 type_ = field.type
                 break
@@ -328,7 +328,7 @@ def locate_error(type_: AvroType, data: bytes, position: int, requirement: str, 
     try:
         decoder(type_)(data, position)
         reason = "it is malformed"
-    except Malformed as error:
+    except MalformedValue as error:
         reason = str(error)
     except (IndexError, struct.error):
         reason = "the block ends inside it"

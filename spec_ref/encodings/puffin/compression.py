@@ -82,7 +82,7 @@ CODEC_REQUIREMENT = "PUF027"
 _ERRORS = (zstd.ZstdError, RuntimeError, ValueError, EOFError, MemoryError, OverflowError)
 
 
-def codec(name: str) -> Codec:
+def find_codec(name: str) -> Codec:
     """Find a codec by its name; names are case-sensitive.
 
     Args:
@@ -113,7 +113,7 @@ def compress(name: str, data: bytes) -> bytes:
     Raises:
         SpecError: PUF027 if the codec is unknown.
     """
-    return codec(name).compress(data)
+    return find_codec(name).compress(data)
 
 
 def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement: str = CODEC_REQUIREMENT) -> bytes:
@@ -133,7 +133,7 @@ def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement:
             followed by anything, does not state the content size or states a wrong one, or the content is larger than
             the limit.
     """
-    used = codec(name)
+    used = find_codec(name)
 
     def broken(message: str, found: object, expected: str) -> SpecError:
         return spec_error(requirement, f"{name}: {message}", found=found, expected=expected)

@@ -22,7 +22,7 @@ import attrs
 from spec_ref.core.errors import Description, SpecError, abbreviated_repr, error_path, spec_error
 from spec_ref.core.records import EMPTY, evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
-from spec_ref.encodings.puffin.compression import codec, compress, decompress
+from spec_ref.encodings.puffin.compression import compress, decompress, find_codec
 from spec_ref.json.documents import dumps, loads
 from spec_ref.json.reading import record_reader
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
@@ -300,7 +300,7 @@ def write_puffin(
         with error_path(f"/blobs/{place}"):
             stored = blob.payload
             if blob.compression_codec is not None:
-                stored = compress(codec(blob.compression_codec).name, stored)
+                stored = compress(find_codec(blob.compression_codec).name, stored)
             description = BlobMetadata(
                 type=blob.type,
                 fields=blob.fields,
@@ -337,11 +337,11 @@ def check_deletion_vector_metadata(blob: BlobMetadata) -> None:
     Raises:
         SpecError: the first of PUF021 to PUF024 that it breaks.
     """
-    for error in deletion_vector_faults(blob):
+    for error in deletion_vector_problems(blob):
         raise error
 
 
-def deletion_vector_faults(blob: BlobMetadata) -> Iterable[SpecError]:
+def deletion_vector_problems(blob: BlobMetadata) -> Iterable[SpecError]:
     """Find everything that is wrong with the description of a deletion vector for its writer.
 
     Args:

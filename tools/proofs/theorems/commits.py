@@ -14,7 +14,7 @@ from conformance.races.suites import TABLES
 from conformance.races.table_fixtures import FIXTURES
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.commit import Base, commit
-from spec_ref.commits.effects import NonDeterministic, ReadFile, ReadPointer, Swap, SwapPointer, WriteFile
+from spec_ref.commits.effects import NonDeterministic, ReadFile, ReadPointer, SwapPointer, SwapResult, WriteFile
 from spec_ref.commits.payloads import ManifestListPayload, ManifestPayload
 from spec_ref.commits.reading import file_key
 from spec_ref.core.records import evolve
@@ -100,9 +100,9 @@ class Store:
                 return 1
             case SwapPointer() if self.place < len(self.tables) - 1:
                 self.place += 1
-                return Swap.REFUSED
+                return SwapResult.REFUSED
             case SwapPointer():
-                return Swap.DONE
+                return SwapResult.DONE
         return None
 
 

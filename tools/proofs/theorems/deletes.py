@@ -16,7 +16,7 @@ from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.scan_planning.rows import RecordFile, TableRowReader, Values
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
-from spec_ref.schemas.column_projection import WrittenColumns
+from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.schema import Schema
 from tools.proofs.theorem import EXHAUSTIVE, World, theorem
 from tools.proofs.theorems.predicates import FIELD, nullable
@@ -50,7 +50,7 @@ class Files:
         def rows(columns: Sequence[NestedField]) -> Iterator[Values]:
             yield {column.id: row[column.id] for column in columns}
 
-        return nullcontext(RecordFile(WrittenColumns(struct), rows))
+        return nullcontext(RecordFile(FileColumns(struct), rows))
 
     def blob(self, file: DataFile) -> bytes:
         """Read the bytes of a deletion vector."""
@@ -65,7 +65,7 @@ def _file(path: str, partition: Any, **changes: Any) -> DataFile:
 
 def _reader(files: Files) -> TableRowReader:
     return TableRowReader(
-        schema=SCHEMA, fields=SCHEMA.fields, schemas=(SCHEMA,), specs={0: SPEC}, files=files, deleted=True
+        schema=SCHEMA, fields=SCHEMA.fields, schemas=(SCHEMA,), specs={0: SPEC}, files=files, include_deleted=True
     )
 
 
@@ -99,7 +99,7 @@ def equality(world: World, ids: Any) -> None:
     (found,) = _reader(files).rows(task)
     whole, other = {**row, Z: here}, {**delete, Z: there}
     expected = all(_same(whole[one], other[one]) for one in ids)
-    world.claim(found.deleted == expected, "another row is deleted than the equality ids say")
+    world.claim(found.is_deleted == expected, "another row is deleted than the equality ids say")
 
 
 VECTORS = ((0,), (1, 5), ())

@@ -29,7 +29,7 @@ from spec_ref.columnar.encodings.avro.vectorized import compile_field, compile_t
 from spec_ref.columnar.encodings.avro.vectorized_buffer import Positions, VectorizedBuffer
 from spec_ref.columnar.encodings.avro.vectorized_nodes import Node
 from spec_ref.encodings.avro.types import AvroType, Record, Union
-from spec_ref.encodings.avro.values import BlockDecoder, Decoder, Malformed, decoder, read_long
+from spec_ref.encodings.avro.values import BlockDecoder, Decoder, MalformedValue, decoder, read_long
 
 BATCH_BYTES = 16 << 20
 """About how many decompressed bytes are decoded together; the memory of a batch is a small multiple of it."""
@@ -65,7 +65,7 @@ class DecompressedBlock:
     payload: bytes
 
 
-class Layout:
+class ColumnDecoder:
     """Everything that the batches of one Avro schema share."""
 
     def __init__(self, type_: Record, anchor: Sequence[str] = (), lazy: Collection[int] = ()) -> None:
@@ -94,9 +94,9 @@ class Layout:
         return compile_type(self.type, self.lazy)
 
     @functools.cached_property
-    def way(self) -> _Way | None:
+    def anchor_path(self) -> _AnchorPath | None:
         """The path to the anchor, if there is one."""
-        return _way(self.type, self.anchor, self.lazy) if self.anchor else None
+        return _find_anchor_path(self.type, self.anchor, self.lazy) if self.anchor else None
 
     def decode(self, parts: Sequence[DecompressedBlock], requirement: str, first: int = 0) -> DecodedColumn:
         """Decode the objects of some blocks to a column of records.
@@ -129,7 +129,7 @@ class Layout:
         parts = [part for part in parts if part.count or part.payload]
         if max(part.count for part in parts) <= LOCKSTEP_OBJECTS:
             return self._lockstep(parts)
-        made = self._anchored(parts, total) if self.way else None
+        made = self._anchored(parts, total) if self.anchor_path else None
         if made is None and len(parts) >= LOCKSTEP_WIDTH:
             made = self._lockstep(parts)
         return made
@@ -146,42 +146,42 @@ class Layout:
             begins[firsts[:going] + turn] = pos[:going]
             if turn + 1 < counts.max():
                 pos[:going] = self.node.skip(buffer, pos[:going])
-        column, behind = self.node.run(buffer, begins)
+        column, behind = self.node.decode(buffer, begins)
         return column if _chained(begins, behind, starts, ends, counts) else None
 
     def _anchored(self, parts: Sequence[DecompressedBlock], total: int) -> DecodedColumn | None:
         """Decode with a cursor for each object, found by the first characters of its anchor."""
-        assert self.way is not None
+        assert self.anchor_path is not None
         buffer, starts, ends, counts = self._open_buffer(parts)
-        for start in self.way.anchors(parts):
+        for start in self.anchor_path.anchors(parts):
             strings, sizes = _occurrences(buffer, start)
             if total <= len(strings) <= MAX_LOOKALIKES * total:
                 break
         else:
             return None
-        after, behind = self.way.tail(buffer, strings + sizes)
+        after, behind = self.anchor_path.tail(buffer, strings + sizes)
         if len(strings) > total:
             chosen = self._follow(buffer, starts, counts, strings, sizes, behind)
             if chosen is None:
                 return None
             strings, sizes = strings[chosen], sizes[chosen]
-            after, behind = self.way.tail(buffer, strings + sizes)
+            after, behind = self.anchor_path.tail(buffer, strings + sizes)
         begins = np.empty(len(strings), np.intp)
         begins[1:] = behind[:-1]
         begins[(np.cumsum(counts) - counts)[counts > 0]] = starts[counts > 0]
-        before, found, found_sizes = self.way.head(buffer, begins)
+        before, found, found_sizes = self.anchor_path.head(buffer, begins)
         if (found != strings).any() or (found_sizes != sizes).any():
             return None
         if not _chained(begins, behind, starts, ends, counts):
             return None
-        return self.way.joined(before, BytesColumn(buffer.data, strings, sizes, text=True), after)
+        return self.anchor_path.join(before, BytesColumn(buffer.data, strings, sizes, text=True), after)
 
     def _follow(
         self, buffer: VectorizedBuffer, starts: Ints, counts: Ints, strings: Ints, sizes: Ints, behind: Ints
     ) -> Ints | None:
         """Select the strings that are anchors: those that are reached from the start of a block, object by object."""
-        assert self.way is not None
-        _, found, found_sizes = self.way.head(buffer, np.concatenate((starts, behind)))
+        assert self.anchor_path is not None
+        _, found, found_sizes = self.anchor_path.head(buffer, np.concatenate((starts, behind)))
         place = np.minimum(np.searchsorted(strings, found), len(strings) - 1)
         sound = (strings[place] == found) & (sizes[place] == found_sizes)
         following = np.where(sound, place, -1).tolist()
@@ -266,14 +266,14 @@ class _Level:
 
 
 @attrs.frozen
-class _Way:
+class _AnchorPath:
     """The records on the path to the anchor, outermost first."""
 
     levels: tuple[_Level, ...]
     branch: int | None
     """The branch of the union that contains the anchor, if there is one."""
 
-    whole: Decoder
+    decode_object: Decoder
 
     def head(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[list[list[DecodedColumn]], Positions, Ints]:
         """Decode objects up to their anchors: the columns of each level, and the anchors' positions and lengths."""
@@ -294,7 +294,7 @@ class _Way:
             made.append(columns)
         return made[::-1], pos
 
-    def joined(
+    def join(
         self, before: list[list[DecodedColumn]], anchor: BytesColumn, after: list[list[DecodedColumn]]
     ) -> DecodedColumn:
         """Join the column of the objects."""
@@ -326,8 +326,8 @@ class _Way:
             position = 0
             for _ in range(min(4, filled[0].count)):
                 found.append(self._string(filled[0].payload, position))
-                _, position = self.whole(filled[0].payload, position)
-        except (Malformed, IndexError):
+                _, position = self.decode_object(filled[0].payload, position)
+        except (MalformedValue, IndexError):
             return []
         return found
 
@@ -346,7 +346,7 @@ class _Way:
 def _run(nodes: Iterable[Node], buffer: VectorizedBuffer, pos: Positions) -> tuple[list[DecodedColumn], Positions]:
     columns = []
     for node in nodes:
-        column, pos = node.run(buffer, pos)
+        column, pos = node.decode(buffer, pos)
         columns.append(column)
     return columns, pos
 
@@ -360,7 +360,7 @@ def _within(column: DecodedColumn, branch: int | None) -> DecodedColumn:
     return column if branch is None else UnionColumn([(None, column)], column.length)
 
 
-def _way(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _Way | None:
+def _find_anchor_path(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _AnchorPath | None:
     """Find the path through the fields of these names, the last of which is a string; None if they do not exist."""
     levels: list[_Level] = []
     at = type_
@@ -381,7 +381,7 @@ def _way(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _Wa
         )
         at = record.fields[place].type
     _, branch = _present(at)
-    return _Way(tuple(levels), branch, decoder(type_))
+    return _AnchorPath(tuple(levels), branch, decoder(type_))
 
 
 def _present(type_: AvroType) -> tuple[AvroType | None, int | None]:

@@ -42,7 +42,7 @@ from spec_ref.columnar.encodings.avro.vectorized_nodes import (
 )
 from spec_ref.core.errors import spec_error
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
-from spec_ref.encodings.avro.values import MAX_EMPTY_ITEMS, Malformed, decoder
+from spec_ref.encodings.avro.values import MAX_EMPTY_ITEMS, MalformedValue, decoder
 
 LONG_LIST = 64
 MIN_VECTORIZED = 64
@@ -67,20 +67,20 @@ class _UnionNode(Node):
         wrong = (choice < 0) | (choice >= len(self.branches))
         return None, np.where(wrong, 0, choice), buffer.invalidate(after, wrong)
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         count = len(pos)
         if not count:
             return UnionColumn((), 0), pos
         one, choices, pos = self._choices(buffer, pos)
         if one is not None:
-            column, pos = self.branches[one].run(buffer, pos)
+            column, pos = self.branches[one].decode(buffer, pos)
             return UnionColumn([(None, column)], count), pos
         made: list[tuple[Rows | None, DecodedColumn]] = []
         after = pos.copy()
         for number, branch in enumerate(self.branches):
             rows = np.nonzero(choices == number)[0]
             if len(rows):
-                column, after[rows] = branch.run(buffer, pos[rows])
+                column, after[rows] = branch.decode(buffer, pos[rows])
                 made.append((rows, column))
         return UnionColumn(made, count), after
 
@@ -114,11 +114,11 @@ class _ItemsNode(Node):
         self.item = item
         self.least = least
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         slots: list[tuple[Rows | None, DecodedColumn]] = []
 
         def decode(rows: Rows | None, pos: Positions) -> Positions:
-            column, pos = self.item.run(buffer, pos)
+            column, pos = self.item.decode(buffer, pos)
             slots.append((rows, column))
             return pos
 
@@ -229,7 +229,7 @@ class _ItemsNode(Node):
                 rows, left, at = rows[~done], left[~done], at[~done]
         found = np.concatenate(hit_rows) if hit_rows else np.zeros(0, np.intp)
         values = np.concatenate(hits) if hits else np.zeros(0, np.intp)
-        return found, self.item.fields[1 - place].run(buffer, values)[0]
+        return found, self.item.fields[1 - place].decode(buffer, values)[0]
 
 
 class _IntegersNode(_ItemsNode):
@@ -289,19 +289,19 @@ class _LazyNode(Node):
         self.node = node
         self.type = type_
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         after = self.node.skip(buffer, pos)
 
         def decode(rows: Rows | None) -> DecodedColumn:
             start, end = (pos, after) if rows is None else (pos[rows], after[rows])
-            column, behind = self.node.run(buffer, start)
+            column, behind = self.node.decode(buffer, start)
             if (behind == end).all():
                 return column
             # A few long lists can be passed over by the cursors, but not decoded; they are decoded one by one.
             one = decoder(self.type)
             try:
                 return build_column(self.type, [one(buffer.data, position)[0] for position in start.tolist()])
-            except (Malformed, IndexError, struct.error):
+            except (MalformedValue, IndexError, struct.error):
                 raise spec_error("AVR014", "a value cannot be decoded as its type") from None
 
         def find(key: int, place: int, rows: Rows | None) -> tuple[Rows, DecodedColumn] | None:

@@ -25,7 +25,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 class Node:
     """Decodes a type at many positions together."""
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         """Decode a value at each cursor.
 
         Args:
@@ -47,7 +47,7 @@ class Node:
         Returns:
             The positions after the values.
         """
-        return self.run(buffer, pos)[1]
+        return self.decode(buffer, pos)[1]
 
     def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
         """Find the positions whose map has a key, and the values.
@@ -69,14 +69,14 @@ class Node:
 class NullNode(Node):
     """Nulls, which take no bytes."""
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         return NullColumn(len(pos)), pos
 
 
 class BooleanNode(Node):
     """Booleans, a byte each."""
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         value = buffer.byte(pos)
         return NumberColumn(value == 1), buffer.invalidate(pos + 1, value > 1)
 
@@ -87,7 +87,7 @@ class BooleanNode(Node):
 class LongNode(Node):
     """Longs, of up to ten bytes each."""
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         value, pos = buffer.long(pos)
         return NumberColumn(value), pos
 
@@ -98,7 +98,7 @@ class LongNode(Node):
 class IntNode(LongNode):
     """Ints; a number that needs more than 32 bits is invalid."""
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         value, pos = buffer.long(pos)
         if len(value) and (value.max() > 0x7FFFFFFF or value.min() < -0x80000000):
             pos = buffer.invalidate(pos, (value > 0x7FFFFFFF) | (value < -0x80000000))
@@ -108,14 +108,14 @@ class IntNode(LongNode):
 class FloatNode(Node):
     """Floats, four bytes each."""
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         return NumberColumn(buffer.fours[pos].view("<f4")), pos + 4
 
 
 class DoubleNode(Node):
     """Doubles, eight bytes each."""
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         return NumberColumn(buffer.eights[pos].view("<f8")), pos + 8
 
 
@@ -125,7 +125,7 @@ class BytesNode(Node):
     def __init__(self, *, text: bool) -> None:
         self.text = text
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         size, pos = buffer.size(pos)
         return BytesColumn(buffer.data, pos, size, text=self.text), pos + size
 
@@ -140,7 +140,7 @@ class FixedNode(Node):
     def __init__(self, size: int) -> None:
         self.size = size
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         sizes = np.full(len(pos), self.size, np.int64)
         return BytesColumn(buffer.data, pos, sizes, text=False), pos + self.size
 
@@ -151,7 +151,7 @@ class EnumNode(Node):
     def __init__(self, symbols: tuple[str, ...]) -> None:
         self.symbols = symbols
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         place, pos = buffer.long(pos)
         wrong = (place < 0) | (place >= len(self.symbols))
         return EnumColumn(np.where(wrong, 0, place), self.symbols), buffer.invalidate(pos, wrong)
@@ -163,11 +163,11 @@ class RecordNode(Node):
     def __init__(self, fields: Sequence[Node]) -> None:
         self.fields = fields
 
-    def run(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
+    def decode(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[DecodedColumn, Positions]:
         count = len(pos)
         columns = []
         for field in self.fields:
-            column, pos = field.run(buffer, pos)
+            column, pos = field.decode(buffer, pos)
             columns.append(column)
         return RecordColumn(columns, count), pos
 

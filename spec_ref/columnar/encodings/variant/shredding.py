@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.columnar.arrow_types import validity
+from spec_ref.columnar.arrow_types import validity_buffer
 from spec_ref.core.errors import error_path, spec_error
 from spec_ref.encodings.variant.physical_types import DECIMAL_DIGITS, PhysicalType, VariantPrimitive, VariantValue
 from spec_ref.encodings.variant.shredding import NULL, REQUIREMENT, reconstruct
@@ -56,7 +56,7 @@ def unshred(array: Array, target: Any) -> Array:
     for row in np.flatnonzero(empty).tolist():
         made[row] = ENCODED_NULL
     children = [metadata, pa.array(made, pa.binary())]
-    return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=children)
+    return pa.StructArray.from_buffers(target, len(array), [validity_buffer(array)], children=children)
 
 
 @attrs.frozen
