@@ -59,7 +59,7 @@ class Check:
 
     @property
     def requirement(self) -> str:
-        """The code that findings have."""
+        """The code of the check's findings: the first of `requirements`."""
         return self.requirements[0]
 
 
@@ -146,7 +146,7 @@ def _check(row: Mapping[str, Any], level: str, unlike: Mapping[str, Any] | None)
 
 
 def to_finding(problem: Violation, checks: Mapping[str, Check] | None = None) -> Finding:
-    """Give a violation the severity of its check.
+    """Make the finding of a violation, with the severity of its check.
 
     Args:
         problem: the violation.

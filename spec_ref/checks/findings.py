@@ -131,7 +131,7 @@ class Tally:
 
 
 def _order(place: Violation) -> tuple[object, ...]:
-    """Make the key that sorts places: files by name, and in a file its places, numbers by their value."""
+    """Make the key that sorts places: by the name of the file, then by the path, whose numbers compare as numbers."""
     parts = tuple(
         (0, int(part), "") if part.isdecimal() and len(part) < 19 else (1, 0, part) for part in place.path.split("/")
     )

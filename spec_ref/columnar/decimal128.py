@@ -118,7 +118,7 @@ def exceeds(low: Low, high: High, precision: int) -> Flags:
 
 
 def floor_multiples(low: Low, high: High, width: int) -> tuple[Low, High]:
-    """Subtract from each value its non-negative remainder modulo a width.
+    """Round values down to multiples of a width.
 
     Args:
         low: the low halves of values of at most 38 digits, so that no result exceeds 128 bits.

@@ -115,7 +115,7 @@ class _UnalignedWords:
         self.words: Words = np.empty(0, "<u4")
 
     def place(self, data: Bytes, starts: Integers) -> npt.NDArray[np.intp]:
-        """Copy data.
+        """Copy the bytes of values, so that their words can be read.
 
         Args:
             data: the bytes of all values.

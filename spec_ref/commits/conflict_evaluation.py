@@ -58,7 +58,9 @@ def evaluate_file(predicate: BoundPredicate, data_file: DataFile, spec: Partitio
 
 
 def may_match(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpec) -> bool:
-    """Decide whether rows of a file may match; of delete files, by the partition alone: their metrics describe deletes.
+    """Decide whether rows of a file may match.
+
+    For delete files the partition alone decides, because their metrics are those of the deletes.
 
     Args:
         predicate: a bound predicate.

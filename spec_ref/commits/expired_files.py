@@ -52,7 +52,7 @@ def _manifests(snapshots: tuple[Snapshot, ...], files: MetadataFileCache) -> Ste
 
 
 def _paths(manifests: dict[str, ManifestFile], files: MetadataFileCache, *, live: bool) -> Steps[set[str]]:
-    """Collect the paths of the files that manifests list: of live ones only, or of those marked as deleted too."""
+    """Collect the paths of the files that manifests list; with ``live``, without those that are marked as deleted."""
     found: set[str] = set()
     for manifest in manifests.values():
         entries = yield from files.entries(manifest)

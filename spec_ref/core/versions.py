@@ -46,7 +46,7 @@ NEWEST = V3
 
 @attrs.frozen
 class Feature:
-    """What a format version added, or took away, that is not a field of a table."""
+    """Something that a format version added or removed, other than a field of one of the spec's tables."""
 
     name: str
     since: FormatVersion

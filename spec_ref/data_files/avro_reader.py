@@ -247,7 +247,7 @@ _NUMBERS: dict[str, Any] = {
 
 
 def _numbers(as_type: Type, values: Any) -> ArrowColumn:
-    """Numbers as stored; those of dates and times too, because their readers accept them like those of their types."""
+    """Make an array of the stored numbers; those of dates and times stay integers, which their readers accept."""
     return pa.array(values.astype(_NUMBERS[kind(as_type)]))
 
 

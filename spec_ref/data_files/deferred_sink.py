@@ -59,7 +59,7 @@ class DeferredSink:
 
 
 class TailRecordingSink(DeferredSink):
-    """Also records the last bytes before each of some positions, to be read when the whole file is known.
+    """A sink that also records the last bytes before some positions, to be read when the file is complete.
 
     Args:
         out: the output.

@@ -120,7 +120,7 @@ def check_start(file: Any) -> None:
 
 
 def _footer(file: Any) -> dict[int, list[Any]]:
-    """Read the footer without the first bytes of the file."""
+    """Read the footer; the first bytes of the file are not checked."""
     size = file.seek(0, 2)
     tail = _tail(file, size, min(size, TAIL))
     if len(tail) < 5:

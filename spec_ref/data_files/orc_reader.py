@@ -162,7 +162,7 @@ def _repeated_timestamps(type_: Any, column: int, *, repeated: bool = False) -> 
 
 
 def _has_timestamps(type_: Any) -> bool:
-    """Decide whether a column is a timestamp, or a struct with one inside structs only."""
+    """Decide whether a column is a timestamp, or a struct that contains one outside of lists and maps."""
     inner = child_fields(type_) if isinstance(type_, pa.StructType) else []
     return isinstance(type_, pa.TimestampType) or any(_has_timestamps(field.type) for field in inner)
 

@@ -242,7 +242,7 @@ def _part(field: ArrowField, name: str, ids: ColumnIds) -> tuple[int, Type, bool
 
 
 def _named(attribute: str) -> dict[tuple[bool, str], Type]:
-    """Find the types that an attribute distinguishes, by whether they have a time zone, and its value."""
+    """Map the types that an attribute distinguishes, by whether they have a time zone and by the attribute's value."""
     return {
         (getattr(stored.arrow, "tz", None) is not None, stored.attributes[attribute]): _UNPARAMETERIZED[name]
         for name, stored in _STORED.items()

@@ -253,7 +253,7 @@ def _delta(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
 
 
 def _patched_base(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
-    """Decode values above a base, of which a few have more bits, in a list of their distances and upper bits."""
+    """Decode values as differences from a base; a list has the upper bits of the few largest, and where they are."""
     del signed  # the base has a separate sign bit
     width, count = _width(data, position), _length(data, position)
     base_width = (data[position + 2] >> 5) + 1

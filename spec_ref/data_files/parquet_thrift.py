@@ -183,7 +183,7 @@ _INTEGERS = (_I16, _I32, _I64)
 class CompactReader:
     """A reader of the Thrift compact protocol; structs become dicts by field id.
 
-    Damaged bytes raise IndexError, KeyError, TypeError or ValueError; more than `left` values raise a `SpecError`.
+    Damaged bytes raise IndexError, KeyError, TypeError or ValueError; more than `remaining` values raise a `SpecError`.
     """
 
     def __init__(self, data: bytes) -> None:

@@ -56,7 +56,7 @@ class ParquetWriter:
             raise write_error("PQT007", error) from error
 
     def _writer(self, first: pa.RecordBatch) -> pq.ParquetWriter:
-        """Open the file for writing, with dictionaries for columns whose values repeat: others cost twice with one."""
+        """Open the file, with dictionaries only for columns whose values repeat: they double the cost of the others."""
         if self._made is None:
             names = [field.name for field in self._schema]
             with_dictionary: Any = [name for name, array in zip(names, first.columns, strict=True) if _repeats(array)]

@@ -44,7 +44,7 @@ class DataFileWriter(Protocol):
         """About how many bytes the file has so far."""
 
     def close(self) -> FileLayout:
-        """Write what is left. The output stays open."""
+        """Write the rest of the file. The output stays open."""
 
     def abandon(self) -> None:
         """Stop writing, because the file is not wanted any longer."""

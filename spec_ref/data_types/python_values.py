@@ -72,7 +72,7 @@ def _timestamp(name: str, value: datetime.datetime) -> Any:
 
 
 def _decimal(type_: DecimalType, value: Decimal) -> Decimal:
-    """The decimal with the scale of the type; unchanged where that would lose digits."""
+    """Convert a decimal to the scale of the type; return it unchanged if that would lose digits."""
     try:
         with localcontext() as context:
             context.prec = 100

@@ -115,7 +115,7 @@ def is_deleted(row: Sequence[Any], deletes: Iterable[Sequence[Any]]) -> bool:
 
 
 def delete_values_equal(left: Any, right: Any) -> bool:
-    """Decide whether equality deletes take two values for the same one (DEL019, DEL020).
+    """Decide whether equality deletes treat two values as equal (DEL019, DEL020).
 
     Args:
         left: a value of a delete column, or None for null.

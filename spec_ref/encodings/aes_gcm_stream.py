@@ -421,7 +421,7 @@ def read_stream(source: ByteSource, key: StreamKey, length: int) -> bytes:
 
 
 def check_nonces(source: ByteSource) -> None:
-    """Check that no nonce of a file is used twice, which takes no key and no decryption.
+    """Check that no nonce of a file is used twice; this needs no key and no decryption.
 
     Args:
         source: the file.

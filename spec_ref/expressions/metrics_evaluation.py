@@ -160,7 +160,7 @@ def evaluate_summaries(
 ) -> StatsOutcome:
     """Evaluate a partition predicate on the field summaries of a manifest.
 
-    A manifest may be skipped if the inclusive projection of the filter might not match any partition (SCN002).
+    A manifest may be skipped if the inclusive projection of the filter cannot match any of its partitions (SCN002).
 
     Args:
         projected: a predicate over partition values (see `spec_ref.expressions.projection`).

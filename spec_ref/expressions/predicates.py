@@ -76,21 +76,21 @@ class Literal:
 
 @record
 class NamedReference:
-    """The field with a name, parts separated by dots, in the schema that the expression is bound to."""
+    """A reference to a field by its full name, with dots between the parts, in the schema that binding uses."""
 
     name: str
 
 
 @record
 class IdReference:
-    """The field with an id, whatever its name."""
+    """A reference to a field by its id."""
 
     id: int
 
 
 @record
 class FunctionReference:
-    """A function by identifier, in a catalog; None is the catalog of the object that holds the expression (EXP022).
+    """A reference to a function by catalog and identifier; None is the catalog of the expression's owner (EXP022).
 
     The writer of an expression resolves the reference, so that it does not depend on a session (EXP005), and should
     leave the catalog out, because other environments have other names for it (EXP023).

@@ -153,7 +153,7 @@ def _through(leaf: Leaf, field: PartitionField, projection: Projection) -> Bound
 
 
 def _was_truncated(transform: Transform, source: Type) -> bool:
-    """Decide whether old writers may have counted the transform toward 1970; a day of a date is the date itself."""
+    """Decide whether old writers may have rounded partition values toward 1970; the day of a date is not rounded."""
     return isinstance(transform, (Year, Month, Day, Hour)) and not (isinstance(transform, Day) and source == DATE)
 
 

@@ -1,7 +1,8 @@
 """Reading JSON objects into records fast: converters of cattrs, made from the field tables (Appendix C).
 
 The hooks refuse what `spec_ref.json.reading` refuses, without stating where: on an error, the caller reads the document
-again with that module, which finds the place. So a valid document is read in half the time, and an invalid one by both.
+again with that module, which finds the place. So a valid document is read in half the time, and an invalid document by
+both modules.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _stored(fields: Sequence[NestedField]) -> tuple[NestedField, ...]:
 
 
 def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) -> Iterator[Violation]:
-    """Find columns of a schema that the table no longer has, whose types its columns cannot have had."""
+    """Find columns whose types the table's columns cannot have had, in a schema that the table no longer has."""
     known: dict[int, list[Type]] = {}
     for one in schemas:
         for column in one.columns():

@@ -190,7 +190,7 @@ class ManifestTotals:
         self.rows[status] = None if so_far is None or min(counts, default=0) < 0 else so_far + sum(counts)
 
     def add_sequence_number(self, sequence_number: int) -> None:
-        """Include the data sequence number of a live file in the least one.
+        """Lower the least data sequence number to that of a live file, if it is less.
 
         Args:
             sequence_number: the data sequence number.

@@ -56,7 +56,7 @@ PartitionChange: TypeAlias = AddPartitionField | RemovePartitionField | RenamePa
 
 @record
 class SpecEvolutionContext:
-    """What a change of the spec depends on in the table."""
+    """The attributes of a table that a change of its partition spec depends on."""
 
     version: FormatVersion
     schema: Schema

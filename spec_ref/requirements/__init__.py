@@ -151,7 +151,7 @@ class Decision(enum.Enum):
 
 @record
 class Contradiction:
-    """One place where texts disagree with each other or themselves, are silent, or where implementations depart."""
+    """A place where texts contradict each other or themselves, or are silent, or where implementations differ."""
 
     id: str
     """A letter and a number. A: older texts against the current one; B: inside the current texts; C: the current text

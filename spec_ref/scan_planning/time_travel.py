@@ -67,7 +67,7 @@ def table_state(
 
 
 def _past(metadata: TableMetadata, snapshot_id: int) -> TableState:
-    """Find a snapshot with its own schema (SNP009), or the current one if it has none, as v1 allows."""
+    """Find a snapshot and its schema (SNP009); the current schema if the snapshot states none, as v1 allows."""
     snapshot = metadata.snapshot_by_id(snapshot_id)
     schema_id = metadata.current_schema_id if snapshot.schema_id is None else snapshot.schema_id
     return TableState(snapshot=snapshot, schema=metadata.schema_by_id(schema_id))

@@ -114,7 +114,7 @@ Change: TypeAlias = AddColumn | DropColumn | RenameColumn | MoveColumn | Promote
 
 @record
 class SchemaEvolutionContext:
-    """What a change of the schema depends on in the table."""
+    """The attributes of a table that a change of its schema depends on."""
 
     version: FormatVersion
     last_column_id: int

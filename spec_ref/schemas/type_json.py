@@ -338,7 +338,7 @@ def _read_field(field: NestedField, _: FormatVersion) -> NestedField:
 
 
 def _read_inner_field(field: NestedField, version: FormatVersion) -> NestedField:
-    """Read a field inside a type, and refuse what `spec_ref.table_metadata.rules_structure` reports of columns."""
+    """Read a field inside a type, and refuse what `spec_ref.table_metadata.rules_structure` reports for columns."""
     if field.required and field.type == UNKNOWN:
         raise spec_error(
             "TYP025", "a field of type unknown is required", found=True, path="/required", aspect="required"

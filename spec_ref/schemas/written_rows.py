@@ -21,7 +21,7 @@ from spec_ref.schemas.default_values import effective_write_default
 
 
 def written_row(fields: Sequence[NestedField], row: Mapping[str, Any]) -> dict[int, Any]:
-    """Make the row of a schema that is written for a row of an input, with a value for every column (FIO003, DEF006).
+    """Convert a row of an input to the row that is written, with a value for every column (FIO003, DEF006).
 
     Args:
         fields: the columns of the schema.

@@ -153,7 +153,7 @@ def check_within_box(
     """Find where the positions of a WKB value are outside of a box (BND001, BND002).
 
     For a geometry this decides whether the box contains it, because edges are straight in every reference system
-    (TYP029). For a geography with edges it is necessary, not sufficient. A dimension that one of the corners omits is
+    (TYP029). For a geography with edges this is necessary, not sufficient. A dimension that one of the corners omits is
     not bounded on that side. For a geography, xmin > xmax is a box across the antimeridian: x >= xmin or x <= xmax.
 
     Args:

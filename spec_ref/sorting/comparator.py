@@ -128,7 +128,7 @@ def float_sort_key(value: float) -> int:
         value: the number.
 
     Returns:
-        An integer; all NaNs of one sign have the same key.
+        The key, an integer.
     """
     if math.isnan(value):
         value = math.copysign(math.nan, value)

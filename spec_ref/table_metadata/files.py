@@ -24,7 +24,7 @@ METADATA_SUFFIX = ".metadata.json"
 
 
 def is_compressed(data: bytes) -> bool:
-    """Decide whether the content of a file is gzip, by the content and not the name: engines have written both wrong.
+    """Decide whether the content of a file is gzip, by its first bytes: engines have given files the wrong suffix.
 
     Args:
         data: the content of the file.

@@ -35,7 +35,7 @@ class LegacyContent(enum.Enum):
 
 
 class LegacyFormat(enum.Enum):
-    """The file formats of that time."""
+    """The file formats that the removed text names."""
 
     AVRO = "AVRO"
     ORC = "ORC"

@@ -69,7 +69,7 @@ def _snapshot_log_order(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _snapshot_log_times(metadata: TableMetadata) -> FoundPlaces:
-    """A snapshot becomes current when it is created, or later."""
+    """Find log entries with an earlier time than their snapshots, which become current when created or later."""
     made = {snapshot.snapshot_id: snapshot.timestamp_ms for snapshot in metadata.snapshots}
     for place, entry in enumerate(metadata.snapshot_log):
         if entry.snapshot_id in made and entry.timestamp_ms < made[entry.snapshot_id]:

@@ -197,14 +197,14 @@ def _added_rows(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _manifest_lists(metadata: TableMetadata) -> FoundPlaces:
-    """Snapshots from before the upgrade from v1, which have the sequence number 0, may list their manifests."""
+    """Find snapshots that list their manifests, except those from v1, whose sequence number is 0."""
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.manifest_list is None and snapshot.manifests and snapshot.sequence_number > 0:
             yield BrokenPlace(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
 
 
 def _summaries(metadata: TableMetadata) -> FoundPlaces:
-    """Snapshots from before the upgrade from v1, which have the sequence number 0, may lack the summary."""
+    """Find snapshots without a summary, except those from v1, whose sequence number is 0."""
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.summary is None and snapshot.sequence_number > 0:
             yield BrokenPlace(f"/snapshots/{place}/summary", expected="a summary with the operation")

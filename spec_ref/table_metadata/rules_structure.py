@@ -200,7 +200,7 @@ def _repeated_partition_ids(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _repeated_partition_names(metadata: TableMetadata) -> FoundPlaces:
-    """The spec does not require unique names, but a tuple with two equal names is not an Avro record (MAN002)."""
+    """Find names that a spec repeats: the text allows them, but the tuple would not be an Avro record (MAN002)."""
     for place, spec in enumerate(metadata.partition_specs):
         for second, first in find_repeated([field.name for field in spec.fields]):
             path = f"/partition-specs/{place}/fields/{second}/name"

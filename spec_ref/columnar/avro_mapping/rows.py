@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class _NullError(Exception):
-    """A value is null though required."""
+    """A required value is null."""
 
 
 def read_records(reader: RowReader, column: DecodedColumn) -> list[Any] | None:

@@ -194,7 +194,7 @@ def _low(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 def _codes(type_: Type, column: Any) -> npt.NDArray[np.uint64]:
-    """Compute a number for each value; 0 for null."""
+    """Compute a number for each value, the same for equal values; 0 for null."""
     name = kind(type_)
     if name in INTEGER_KINDS:  # distinct integers need no other hash
         codes = fixed_width(type_, column).astype(np.int64, copy=False).view(np.uint64)

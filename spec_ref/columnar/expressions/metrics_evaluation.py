@@ -172,7 +172,7 @@ def _leaf(leaf: Leaf, files: FileStatistics, rows: Rows) -> Mask:
 
 
 def _counted(leaf: Leaf, term: BoundReference, bounded: Mask, files: FileStatistics, rows: Rows) -> Mask:
-    """Evaluate a leaf by its bounds and its counts."""
+    """Evaluate a leaf by the bounds and the counts of its column."""
     null, nan = evaluate_leaf(leaf, None), has_nan(term.type) and evaluate_leaf(leaf, float("nan"))
     if null or nan:
         return _with_counts(bounded, term, files, rows, null=null, nan=nan)

@@ -34,9 +34,9 @@ from spec_ref.encodings.avro.types import Array, Record
 
 
 class EncodedEntryColumns(EncodedFields):
-    """The entries of a manifest, of a part of one or of several, in columns, without inherited values.
+    """Entries in columns, without inherited values: those of a manifest, of a part of it, or of several manifests.
 
-    Every property is an array over the entries, in their order.
+    Every property is an array with an item per entry, in their order.
     """
 
     def __init__(self, runs: Sequence[EntryRun], batches: Iterable[DecodedColumn]) -> None:
@@ -252,7 +252,7 @@ class EncodedEntryColumns(EncodedFields):
     # As written
 
     def written_values(self, attribute: str) -> Nullable:
-        """Read a number of the entries, or of their files, as stored: without inherited values.
+        """Read a numeric field of the entries, or of their files, as stored: without inherited values.
 
         Args:
             attribute: the name of the attribute.
@@ -273,7 +273,7 @@ class EncodedEntryColumns(EncodedFields):
         return self.texts("file_format")
 
     def texts(self, attribute: str) -> list[Any]:
-        """List a string of the files.
+        """List the values of a string field of the files.
 
         Args:
             attribute: the name of the attribute.
@@ -331,7 +331,7 @@ class EncodedEntryColumns(EncodedFields):
                 yield files + here, found
 
     def maps(self, attribute: str) -> Iterator[tuple[int, Rows, DecodedColumn]]:
-        """Read a map of the files, column by column. An id may be repeated, with other files each time.
+        """Read a map of the files, column by column. A column may be yielded several times, with different files.
 
         Args:
             attribute: the name of the attribute.

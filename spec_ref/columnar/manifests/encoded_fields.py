@@ -47,7 +47,7 @@ class EntryRun:
 
 
 class EncodedFields:
-    """The fields of the entries of a manifest, of a part of one or of several: which columns hold them, and where."""
+    """Finds the fields of entries in their columns: entries of a manifest, of a part of it, or of several manifests."""
 
     def __init__(self, runs: Sequence[EntryRun], batches: Iterable[DecodedColumn]) -> None:
         """Read the columns of some batches.

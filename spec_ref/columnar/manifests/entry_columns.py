@@ -43,9 +43,9 @@ _FILE = field_rules(DataFile)
 
 
 class ManifestColumns(EncodedEntryColumns):
-    """The entries of a manifest, of a part of one or of several, in columns, with inherited values.
+    """Entries in columns, with inherited values: those of a manifest, of a part of it, or of several manifests.
 
-    Every property is an array over the entries, in their order.
+    Every property is an array with an item per entry, in their order.
     """
 
     # Scalars
@@ -160,7 +160,7 @@ class ManifestColumns(EncodedEntryColumns):
     # Entries
 
     def entries(self, rows: Rows | Sequence[int], *, without: Collection[str] = ()) -> list[ManifestEntry]:
-        """Make objects of entries.
+        """Make the records of some entries.
 
         Args:
             rows: the numbers of the entries, ascending.

@@ -79,7 +79,7 @@ class PartitionFilter:
                 return made
 
     def selections(self, columns: ManifestColumns, rows: Rows) -> list[PartitionSelection]:
-        """Select the files that their partitions do not rule out, by residual filter.
+        """Select the files that their partitions do not rule out, grouped by residual filter.
 
         Args:
             columns: the entries of manifests of the spec.

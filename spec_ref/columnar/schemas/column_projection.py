@@ -236,7 +236,7 @@ def _constant(field: NestedField, value: Any) -> Callable[[int], Array]:
 
 
 def _with_dictionaries(read: Read) -> Read:
-    """Read dictionary arrays too: each value of the dictionary once."""
+    """Make a reader accept dictionary arrays, of which it reads each value of the dictionary once."""
 
     def whole(array: Array) -> Array:
         if not pa.types.is_dictionary(array.type):
@@ -470,7 +470,7 @@ def _primitive_reader(type_: Type, file_type: Type, target: ArrowType) -> Read:
 
 
 def _promoted_dates(type_: Type, array: Array, target: ArrowType) -> Array:
-    """Convert days to counts of a timestamp at midnight; one out of range is refused, and does not wrap (EVO006)."""
+    """Convert days to timestamps at midnight; a day out of their range is refused, and does not wrap (EVO006)."""
     days = array.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
     try:
         return pc.multiply_checked(days, UNITS_PER_DAY[kind(type_)]).cast(target)

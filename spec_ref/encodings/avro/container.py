@@ -1,9 +1,9 @@
 """Avro object container files (Avro 1.11 specification, Object Container Files; Appendix A, Avro).
 
 A container is the magic bytes, a map of metadata, a sync marker of 16 bytes, and blocks: a number of objects, a number
-of bytes, the bytes under the file's codec, and the sync marker again. Every length and count is checked before it is
-used, and nothing is decompressed beyond the limits. `spec_ref.encodings.avro.types` and its neighbours interpret the
-objects.
+of bytes, the bytes as the file's codec compressed them, and the sync marker again. Every length and count is checked
+before it is used, and nothing is decompressed beyond the limits. `spec_ref.encodings.avro.types` and its neighbours
+interpret the objects.
 
 Decided here, because Iceberg's text names no codecs: readers support all six of the Avro specification, and writers the
 four that Iceberg's properties name (contradiction E28).
@@ -181,7 +181,7 @@ def open_container(data: Data | RandomAccessBytes, requirement: str, limits: Con
 
 
 class _Frames:
-    """A position in the file that only moves forward within it."""
+    """Reads the file from a position that only moves forward."""
 
     def __init__(self, data: memoryview | RandomAccessBytes, requirement: str) -> None:
         self.data = data

@@ -66,10 +66,10 @@ class DecompressedBlock:
 
 
 class ColumnDecoder:
-    """Everything that the batches of one Avro schema share."""
+    """Decodes blocks of objects of one Avro schema to columns."""
 
     def __init__(self, type_: Record, anchor: Sequence[str] = (), lazy: Collection[int] = ()) -> None:
-        """Prepare a schema.
+        """Prepare to decode objects of a type.
 
         Args:
             type_: the type of the objects.
@@ -297,7 +297,7 @@ class _AnchorPath:
     def join(
         self, before: list[list[DecodedColumn]], anchor: BytesColumn, after: list[list[DecodedColumn]]
     ) -> DecodedColumn:
-        """Join the column of the objects."""
+        """Build the column of the objects from the columns before, at and after their anchors."""
         column: DecodedColumn = _within(anchor, self.branch)
         for level, head, tail in zip(reversed(self.levels), reversed(before), reversed(after), strict=True):
             column = _within(RecordColumn([*head, column, *tail], anchor.length), level.branch)
@@ -361,7 +361,7 @@ def _within(column: DecodedColumn, branch: int | None) -> DecodedColumn:
 
 
 def _find_anchor_path(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _AnchorPath | None:
-    """Find the path through the fields of these names, the last of which is a string; None if they do not exist."""
+    """Find the path through the fields named ``anchor``, the last one a string; None if there is no such path."""
     levels: list[_Level] = []
     at = type_
     for name in anchor:

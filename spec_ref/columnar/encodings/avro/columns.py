@@ -208,7 +208,7 @@ class LazyColumn:
         Args:
             decode: decodes some rows, or all.
             length: the number of rows.
-            find: finds the values of a key, for maps with integer keys; see the method `find`.
+            find: finds the values of a key, for maps with integer keys; see `LazyColumn.find`.
             rows: the rows of ``decode`` that this column has.
         """
         self._decode = decode

@@ -58,7 +58,7 @@ class _UnionNode(Node):
         self.branches = branches
 
     def _choices(self, buffer: VectorizedBuffer, pos: Positions) -> tuple[int | None, Any, Positions]:
-        """Read the branch of all positions, or None and the branch of each."""
+        """Read the branch at each position: one number if all are equal, otherwise None and an array."""
         first = buffer.byte(pos)
         low, high = int(first.min()), int(first.max())
         if low == high and not low & 1 and low >> 1 < len(self.branches) and low < 0x80:
@@ -108,7 +108,7 @@ class _UnionNode(Node):
 
 
 class _ItemsNode(Node):
-    """An array or map: blocks of items, each with their number, up to a block of none."""
+    """An array or map: blocks of items, each after the number of its items; an empty block is the last."""
 
     def __init__(self, item: Node, least: int) -> None:
         self.item = item
@@ -134,7 +134,7 @@ class _ItemsNode(Node):
         pos: Positions,
         items: Callable[[Longs, Rows | None, Positions], Positions],
     ) -> Positions:
-        """Pass through the blocks; ``items`` passes over the items of one block at the positions that have it."""
+        """Pass over the blocks; ``items`` passes over the items of one block, at the positions that have this block."""
         rows: Rows | None = None  # the positions that are not done; None for all
         after = pos
         while True:

@@ -38,7 +38,7 @@ class VectorizedBuffer:
     __slots__ = ("bytes", "data", "eights", "end", "fours", "halves", "invalid")
 
     def __init__(self, parts: Sequence[bytes], footprint: int) -> None:
-        """Join the parts; ``footprint`` is the bytes that a value of only zeros takes (`footprint`)."""
+        """Join the parts; ``footprint`` is the number of bytes of a value whose bytes are all zero."""
         self.end = sum(map(len, parts))
         self.invalid = self.end + MARGIN
         self.data = b"".join([*parts, bytes(2 * MARGIN + footprint)])

@@ -50,7 +50,7 @@ class Node:
         return self.decode(buffer, pos)[1]
 
     def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
-        """Find the positions whose map has a key, and the values.
+        """Find the positions whose map has a key, and the values of the key.
 
         The positions have been passed over before and are valid. If a map repeats the key, its first value is taken.
 
@@ -177,13 +177,13 @@ class RecordNode(Node):
         return pos
 
     def is_entry(self, place: int) -> bool:
-        """Decide whether it is an entry of a map of integers, with the key at an index.
+        """Decide whether the record is an entry of a map with integer keys, and has the key at an index.
 
         Args:
-            place: the index.
+            place: the index of the key in the record.
 
         Returns:
-            Whether it is one.
+            Whether it is such an entry.
         """
         return len(self.fields) == 2 and isinstance(self.fields[place], LongNode)
 

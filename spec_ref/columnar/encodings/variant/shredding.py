@@ -26,7 +26,7 @@ Array: TypeAlias = Any
 
 
 def unshred(array: Array, target: Any) -> Array:
-    """Reconstruct a column of shredded variants, with the dictionaries that the file has.
+    """Reconstruct a column of shredded variants, which keep their dictionaries of names.
 
     Args:
         array: structs with the fields metadata and at least one of value and typed_value.
