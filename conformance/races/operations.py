@@ -17,7 +17,7 @@ from spec_ref.commits.changes import (
     ChangeSchema,
     ChangeSortOrder,
     ChangeSpec,
-    Expire,
+    ExpireSnapshots,
     Isolation,
     NewFile,
     RemoveStatistics,
@@ -25,7 +25,7 @@ from spec_ref.commits.changes import (
     SetReference,
     SetStatistics,
     SnapshotChange,
-    Upgrade,
+    UpgradeFormatVersion,
     append,
     delete_files,
     delete_where,
@@ -293,7 +293,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
     )
     yield PlannedChange(
         name="expire",
-        change=Expire(10**9, clean_files=True),
+        change=ExpireSnapshots(10**9, clean_files=True),
         changes=frozenset({"snapshots", "snapshot_log", "refs", "statistics", "partition_statistics"}),
         may_conflict=False,
         missing_effect=_has(
@@ -311,7 +311,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
     if version < 3:
         yield PlannedChange(
             name="upgrade",
-            change=Upgrade(FormatVersion(version + 1)),
+            change=UpgradeFormatVersion(FormatVersion(version + 1)),
             changes=frozenset({"format_version", "next_row_id", "schema", "partition_spec"}),
             may_conflict=False,
             missing_effect=_has("format_version", lambda _, after: after.format_version == version + 1),

@@ -24,7 +24,7 @@ from spec_ref.commits.changes import (
     CreateTable,
     SetReference,
     SetStatistics,
-    Upgrade,
+    UpgradeFormatVersion,
     fast_append,
     row_delta,
 )
@@ -274,9 +274,9 @@ def _upgraded(version: int) -> tuple[Change, ...]:
         SetReference("audit", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
     )
     if version > 1:
-        made += (Upgrade(FormatVersion.V2), row_delta([IN_A.data_file("f4"), IN_A.position_deletes("p2", "f2")]))
+        made += (UpgradeFormatVersion(FormatVersion.V2), row_delta([IN_A.data_file("f4"), IN_A.position_deletes("p2", "f2")]))
     if version > 2:
-        made += (Upgrade(FormatVersion.V3),)
+        made += (UpgradeFormatVersion(FormatVersion.V3),)
     return made
 
 

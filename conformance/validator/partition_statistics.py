@@ -37,7 +37,7 @@ from spec_ref.statistics.partition import (
     PartitionStatistics,
     check_order,
     check_row,
-    file_type,
+    partition_statistics_type,
     read_row,
 )
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile
@@ -283,7 +283,7 @@ def _schema_faults(
 ) -> Iterator[Finding]:
     """Find columns that are missing or have wrong types."""
     stored = {field.id: field for field in opened.struct.fields}
-    for field in file_type(unified, version).fields:
+    for field in partition_statistics_type(unified, version).fields:
         rule = next(one for one in _RULES.values() if one.id == field.id)
         found = stored.get(field.id)
         if found is None:

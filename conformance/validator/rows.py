@@ -212,7 +212,7 @@ class _Checks:
                 found = FieldMetrics(type_, len(column), column.null_count)
             else:
                 found = compute_array_metrics(type_, column)
-            self.metrics[field_id] = so_far.merged(found)
+            self.metrics[field_id] = so_far.merge(found)
         for place in self.unsaid:
             check_texts(batch.column((place,)))
         for place in self.micros:

@@ -200,7 +200,7 @@ def avro_default(field: NestedField) -> Any:
         return None
     try:
         return _default_json(field.type, missing_value(field, {}))
-    except SpecError:  # PRJ005; nothing can be read by this default
+    except SpecError:  # no reader could use the default (PRJ005)
         return None
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.chunks import chunk_slices
-from spec_ref.columnar.decimal128 import High, Low, exceeds, integer, split_halves
+from spec_ref.columnar.decimal128 import High, Low, exceeds, split_halves, to_python_int
 from spec_ref.columnar.utf8_vectorized import are_utf8
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import Description, spec_error
@@ -309,7 +309,7 @@ def _check_digits(type_: Any, array: Any) -> None:
         if flags.any():
             index = first_flagged(array, flags, part.start)
             if index is not None:
-                decimal_from_unscaled(type_, integer(low[index], high[index]))
+                decimal_from_unscaled(type_, to_python_int(low[index], high[index]))
 
 
 def _check_each(type_: Type, array: Any) -> None:

@@ -22,7 +22,7 @@ HALF_BITS = 64
 HALF_BYTES = 8
 LIMB_BITS = 32
 MAX_INT64_DIGITS = 18
-"""Every value of so many digits fits in 64 bits."""
+"""The most decimal digits for which every value fits in 64 bits."""
 
 _LIMB_MASK = np.int64((1 << LIMB_BITS) - 1)
 _HALF_MASK = (1 << HALF_BITS) - 1
@@ -61,7 +61,7 @@ def join_halves(low: Low, high: High) -> npt.NDArray[np.uint64]:
     return pairs
 
 
-def integer(low: np.uint64, high: np.int64) -> int:
+def to_python_int(low: np.uint64, high: np.int64) -> int:
     """Convert one value to a Python integer.
 
     Args:
@@ -84,7 +84,7 @@ def to_int64(low: Low, high: High) -> High | None:
     Returns:
         The integers; None unless all fit.
     """
-    if len(high) and int(high[0]) not in (0, -1):  # most columns of large values have one at the start
+    if len(high) and int(high[0]) not in (0, -1):  # most columns with values beyond 64 bits begin with one
         return None
     values = np.ascontiguousarray(low).view(np.int64)
     return values if np.array_equal(values >> _SIGN_SHIFT, high) else None
@@ -153,7 +153,7 @@ def _needed_bytes(magnitudes: Low) -> npt.NDArray[np.uint8]:
 
 
 def wide_rows(low: Low, high: High, precision: int) -> tuple[Words, Flags]:
-    """Write values in big-endian two's complement in 4, 8 or 16 bytes, whichever hold all of them.
+    """Write values in big-endian two's complement in 4, 8 or 16 bytes: the fewest that hold all of them.
 
     Args:
         low: the low halves.
@@ -161,8 +161,7 @@ def wide_rows(low: Low, high: High, precision: int) -> tuple[Words, Flags]:
         precision: the number of decimal digits that no value exceeds.
 
     Returns:
-        A row of 1, 2 or 4 words per value with its bytes in memory order, and a flag for each value that fewer bytes
-        hold, too.
+        A row of 1, 2 or 4 words per value with its bytes in memory order, and whether fewer bytes hold each value.
     """
     values = np.ascontiguousarray(low).view(np.int64) if precision <= MAX_INT64_DIGITS else to_int64(low, high)
     leading = high if values is None else values
@@ -171,7 +170,7 @@ def wide_rows(low: Low, high: High, precision: int) -> tuple[Words, Flags]:
         rows = np.empty((len(low), 2), ">u8")
         rows[:, 0], rows[:, 1] = high.view(np.uint64), low
     elif int(magnitudes.max(initial=0)) >> (LIMB_BITS - 1) == 0:
-        shorter: Flags = magnitudes < 1 << (LIMB_BITS - 9)  # a byte less holds them, with their sign
+        shorter: Flags = magnitudes < 1 << (LIMB_BITS - 9)  # these fit in a byte less, with their sign
         return values.astype(np.int32).astype(">i4").view("<u4").reshape(-1, 1), shorter
     else:
         rows = values.astype(">i8")

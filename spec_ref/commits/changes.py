@@ -245,7 +245,7 @@ def row_delta(
     )
 
 
-def rewrite(
+def rewrite_files(
     added: Sequence[NewFile],
     removed: Iterable[str] = (),
     *,
@@ -347,7 +347,7 @@ class RemoveStatistics:
 
 
 @record
-class Expire:
+class ExpireSnapshots:
     """Remove the snapshots and references that the retention policy releases; may be applied to any version."""
 
     now_ms: int
@@ -356,7 +356,7 @@ class Expire:
 
 
 @record
-class Upgrade:
+class UpgradeFormatVersion:
     """Raise the format version; may be applied to any version that is not higher."""
 
     version: FormatVersion
@@ -371,8 +371,8 @@ MetadataChange: TypeAlias = (
     | SetReference
     | SetStatistics
     | RemoveStatistics
-    | Expire
-    | Upgrade
+    | ExpireSnapshots
+    | UpgradeFormatVersion
 )
 
 Change: TypeAlias = SnapshotChange | CreateTable | MetadataChange

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from spec_ref.commits import metadata_changes, snapshots
-from spec_ref.commits.changes import Change, CreateTable, Expire, SnapshotChange
+from spec_ref.commits.changes import Change, CreateTable, ExpireSnapshots, SnapshotChange
 from spec_ref.commits.effects import (
     DeleteFile,
     NonDeterministic,
@@ -308,7 +308,7 @@ def _clean_up(work: _Work, attempt: _Attempt) -> Steps[None]:
     if attempt.base is None:
         return
     before, after = attempt.base, attempt.metadata
-    if isinstance(work.change, Expire) and work.change.clean_files:
+    if isinstance(work.change, ExpireSnapshots) and work.change.clean_files:
         with suppress(Exception):  # the commit is done, even if an error prevents finding the old files
             yield from _delete((yield from expired_files(before.metadata, after, work.files)))
     if after.properties.get(DELETE_METADATA, "false").lower() == "true":

@@ -9,13 +9,13 @@ from spec_ref.commits.changes import (
     ChangeSchema,
     ChangeSortOrder,
     ChangeSpec,
-    Expire,
+    ExpireSnapshots,
     MetadataChange,
     RemoveStatistics,
     SetProperties,
     SetReference,
     SetStatistics,
-    Upgrade,
+    UpgradeFormatVersion,
 )
 from spec_ref.commits.errors import commit_conflict
 from spec_ref.core.records import evolve, field_rules
@@ -146,11 +146,11 @@ def _no_statistics(change: RemoveStatistics, _: TableMetadata, current: TableMet
     return evolve(current, **kept)
 
 
-def _expire(change: Expire, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
+def _expire(change: ExpireSnapshots, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
     return expire_snapshots(current, change.now_ms)
 
 
-def _upgrade(change: Upgrade, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
+def _upgrade(change: UpgradeFormatVersion, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
     return upgrade(current, change.version, table_uuid=change.table_uuid)
 
 
@@ -162,7 +162,7 @@ APPLY: dict[type, Callable[[Any, TableMetadata, TableMetadata, int], TableMetada
     SetReference: _reference,
     SetStatistics: _statistics,
     RemoveStatistics: _no_statistics,
-    Expire: _expire,
-    Upgrade: _upgrade,
+    ExpireSnapshots: _expire,
+    UpgradeFormatVersion: _upgrade,
 }
 """How each kind of change is applied."""

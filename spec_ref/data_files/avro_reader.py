@@ -162,16 +162,16 @@ def _is_variant(record: Record) -> bool:
 
 def _part(name: str, stored_id: int | None, type_: AvroType, ids: ColumnIds) -> tuple[int, Type, bool]:
     with error_path(f"/{name}"):
-        part_id = ids.take(name, stored_id)
+        part_id = ids.find_id(name, stored_id)
         if part_id is None:
             raise spec_error("AVR013", f"the name mapping has no id for {name}")
         inner, required = split_optional(type_)
-        return part_id, _type(inner, ids.inside(name)), required
+        return part_id, _type(inner, ids.child_ids(name)), required
 
 
 def _map(key: tuple[int | None, AvroType | None], value: tuple[int | None, AvroType], ids: ColumnIds) -> MapType:
     if key[1] is None:
-        key_id, key_type = ids.take("key", key[0]), STRING
+        key_id, key_type = ids.find_id("key", key[0]), STRING
         if key_id is None:
             raise spec_error("AVR013", "the name mapping has no id for the key")
         return MapType(key_id, key_type, *_part("value", *value, ids))

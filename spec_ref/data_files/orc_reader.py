@@ -61,7 +61,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[FileColu
             for stripe in range(opened.nstripes):
                 try:
                     batch = opened.read_stripe(stripe, columns=places)
-                except pa.ArrowInvalid:  # a timestamp that pyarrow has no number for, or a file that is damaged
+                except pa.ArrowInvalid:  # a timestamp that pyarrow cannot represent, or a damaged file
                     batch = _far_stripe(file, opened, stripe, places, written.struct)
                 yield from slice_batch(batch, rows)
         except (pa.ArrowException, OSError) as error:

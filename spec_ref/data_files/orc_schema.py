@@ -235,10 +235,10 @@ def _part(field: ArrowField, name: str, ids: ColumnIds) -> tuple[int, Type, bool
     """Find the id, type and requiredness of an element, key or value."""
     with error_path(f"/{name}"):
         attributes = field_attributes(field)
-        part_id = ids.take(name, _own_id(attributes))
+        part_id = ids.find_id(name, _own_id(attributes))
         if part_id is None:
             raise spec_error("ORC001", f"the name mapping has no id for {name}")
-        return part_id, _type(field.type, attributes, ids.inside(name)), _is_required(attributes)
+        return part_id, _type(field.type, attributes, ids.child_ids(name)), _is_required(attributes)
 
 
 def _named(attribute: str) -> dict[tuple[bool, str], Type]:
@@ -253,7 +253,7 @@ def _named(attribute: str) -> dict[tuple[bool, str], Type]:
 _UNPARAMETERIZED: dict[str, Type] = {**PLAIN_PRIMITIVES, "geometry": GeometryType(), "geography": GeographyType()}
 _BARE: dict[pa.DataType, Type] = {
     **{stored.arrow: _UNPARAMETERIZED[name] for name, stored in _STORED.items() if not stored.attributes},
-    # What other writers store, such as tinyint and smallint (ORC006).
+    # Other writers store these types, such as tinyint and smallint (ORC006).
     pa.int8(): INT,
     pa.int16(): INT,
     pa.large_string(): STRING,

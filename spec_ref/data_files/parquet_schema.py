@@ -216,14 +216,14 @@ def _list(node: ParquetNode, ids: ColumnIds) -> Type:
         repeated.physical is not None or len(repeated.children) != 1 or repeated.name in ("array", f"{node.name}_tuple")
     )
     element = repeated if is_element else repeated.children[0]
-    element_id = ids.take("element", element.field_id)
+    element_id = ids.find_id("element", element.field_id)
     if element_id is None:
         raise spec_error("PQT001", "the name mapping has no id for the element of the list", found=node.name)
     with error_path("/element"):
         if not is_element:
-            return ListType(element_id, _type(element, ids.inside("element")), element.repetition == "required")
+            return ListType(element_id, _type(element, ids.child_ids("element")), element.repetition == "required")
         inner = (
-            primitive_from_parquet(element) if element.physical else _struct(element.children, ids.inside("element"))
+            primitive_from_parquet(element) if element.physical else _struct(element.children, ids.child_ids("element"))
         )
     return ListType(element_id, inner)
 
@@ -233,13 +233,13 @@ def _map(node: ParquetNode, ids: ColumnIds) -> Type:
     if len(repeated.children) != 2:
         raise spec_error("PQT002", "the group is not a map", found=node.name, expected="a key and a value")
     key, value = repeated.children
-    key_id, value_id = ids.take("key", key.field_id), ids.take("value", value.field_id)
+    key_id, value_id = ids.find_id("key", key.field_id), ids.find_id("value", value.field_id)
     if key_id is None or value_id is None:
         raise spec_error("PQT001", "the name mapping has no ids for key and value of the map", found=node.name)
     with error_path("/key"):
-        key_type = _type(key, ids.inside("key"))
+        key_type = _type(key, ids.child_ids("key"))
     with error_path("/value"):
-        return MapType(key_id, key_type, value_id, _type(value, ids.inside("value")), value.repetition == "required")
+        return MapType(key_id, key_type, value_id, _type(value, ids.child_ids("value")), value.repetition == "required")
 
 
 _READ: dict[tuple[str, str | None, tuple[Any, ...]], Type] = {

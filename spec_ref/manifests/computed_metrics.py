@@ -90,7 +90,7 @@ class FieldMetrics:
 
     upper: Any = None
 
-    def merged(self, other: FieldMetrics) -> FieldMetrics:
+    def merge(self, other: FieldMetrics) -> FieldMetrics:
         """Merge with the metrics of other values of the column.
 
         Args:

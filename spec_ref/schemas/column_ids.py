@@ -60,8 +60,8 @@ class ColumnIds:
         field_id = None
         try:
             with error_path(f"/{name}"):
-                field_id = self.take(name, read_id())
-                return None if field_id is None else (field_id, read_type(self.inside(name)))
+                field_id = self.find_id(name, read_id())
+                return None if field_id is None else (field_id, read_type(self.child_ids(name)))
         except SpecError as error:
             if not self.has_any:
                 raise
@@ -69,7 +69,7 @@ class ColumnIds:
             self.left_out.append(UnreadableColumn(field_id, problem))
             return None
 
-    def take(self, name: str, stored_id: int | None) -> int | None:
+    def find_id(self, name: str, stored_id: int | None) -> int | None:
         """Find the id of a field.
 
         Args:
@@ -89,7 +89,7 @@ class ColumnIds:
         mapped = find_mapped_field(self.mapping, (name,))
         return None if mapped is None else mapped.field_id
 
-    def inside(self, name: str) -> ColumnIds:
+    def child_ids(self, name: str) -> ColumnIds:
         """Find the source of the ids of the level below a field.
 
         Args:

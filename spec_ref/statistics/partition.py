@@ -165,7 +165,7 @@ def unified_partition_type(types: Iterable[StructType]) -> StructType:
     return StructType(tuple(fields[field_id] for field_id in sorted(fields)))
 
 
-def file_type(partition: StructType, version: FormatVersion) -> StructType:
+def partition_statistics_type(partition: StructType, version: FormatVersion) -> StructType:
     """Build the schema of a partition statistics file, in the order of the spec's table.
 
     Args:
@@ -268,5 +268,5 @@ def _field_key(field: NestedField, value: Any) -> tuple[Any, ...]:
     if value is None:
         return (0,)
     if isinstance(value, float) and math.isnan(value):
-        return (2,)  # behind every number, where sorting puts NaN
+        return (2,)  # NaN sorts after every number
     return (1, bound_order(field.type)(value))

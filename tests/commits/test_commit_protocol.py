@@ -27,14 +27,14 @@ from spec_ref.commits.changes import (
     ChangeSortOrder,
     ChangeSpec,
     CreateTable,
-    Expire,
+    ExpireSnapshots,
     Isolation,
     NewFile,
     RemoveStatistics,
     SetProperties,
     SetReference,
     SetStatistics,
-    Upgrade,
+    UpgradeFormatVersion,
     append,
     delete_files,
     delete_where,
@@ -142,7 +142,7 @@ def refused(code: str, commit: Callable[[], Any]) -> CommitConflict:
         (row_delta([equality_deletes("d")]), "delete"),
         (row_delta([data_file("n"), equality_deletes("d")]), "overwrite"),
         (row_delta([data_file("n")]), "append"),
-        (rewrite([data_file("n")], [data_path("a")]), "replace"),
+        (rewrite_files([data_file("n")], [data_path("a")]), "replace"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -208,7 +208,7 @@ def test_row_ids_are_given_to_data_files_alone_and_on_every_branch() -> None:
 def test_the_first_snapshot_after_an_upgrade_gives_row_ids_to_all_files() -> None:
     table = Table(2)
     table.commit(fast_append([data_file("a", rows=10)]))
-    table.commit(Upgrade(V3))
+    table.commit(UpgradeFormatVersion(V3))
     assert table.metadata.next_row_id == 0
     assert table.live()["a"].data_file.first_row_id is None
     table.commit(fast_append([data_file("b", rows=5)]))
@@ -248,7 +248,7 @@ def test_rows_of_an_older_number_have_it_written() -> None:
     table = Table()
     table.commit(fast_append([data_file("a")]))
     table.commit(row_delta([equality_deletes("d")]))
-    table.commit(rewrite([data_file("b", sequence_number=1)], [data_path("a")]))
+    table.commit(rewrite_files([data_file("b", sequence_number=1)], [data_path("a")]))
     entry = table.live()["b"]
     assert (entry.sequence_number, entry.file_sequence_number) == (1, 3)
     assert min(one.min_sequence_number for one in table.manifests() if one.content is ManifestContent.DATA) == 1
@@ -315,7 +315,7 @@ def test_a_fast_append_merges_nothing() -> None:
     [
         delete_files([data_path("a")]),
         overwrite([data_file("n")], [data_path("a")]),
-        rewrite([data_file("n")], [data_path("a")]),
+        rewrite_files([data_file("n")], [data_path("a")]),
         row_delta([position_deletes("n", "b")], [(data_path("p"), None)]),
     ],
     ids=["delete", "overwrite", "rewrite", "delete files"],
@@ -375,7 +375,7 @@ ISOLATED = {
         (row_delta([equality_deletes("x", "b")]), True, True),
         (delete_files([data_path("b")]), False, False),
         (delete_files([data_path("c")]), True, True),
-        (rewrite([data_file("x", "a")], [data_path("b")]), True, True),
+        (rewrite_files([data_file("x", "a")], [data_path("b")]), True, True),
         (SetProperties({"x": "y"}), True, True),
     ],
     ids=[
@@ -442,7 +442,7 @@ def test_a_rewrite_is_refused_where_rows_of_its_files_were_deleted(delete: NewFi
     table.commit(fast_append([data_file("a"), data_file("other")]))
     planned = table.base
     table.commit(row_delta([delete]))
-    change = rewrite([data_file("n")], [data_path("a")])
+    change = rewrite_files([data_file("n")], [data_path("a")])
     if conflicts:
         refused("OCC007", lambda: table.commit(change, base=planned))
     else:
@@ -458,10 +458,10 @@ def test_bounds_of_paths_report_of_which_files_position_deletes_are() -> None:
     table.commit(fast_append([data_file("a"), data_file("other")]))
     planned = table.base
     table.commit(row_delta([bounded]))
-    table.commit(rewrite([data_file("n")], [data_path("a")]), base=planned)
+    table.commit(rewrite_files([data_file("n")], [data_path("a")]), base=planned)
     planned = table.base
     table.commit(row_delta([NewFile(evolve(bounded.data_file, file_path=data_path("e")), 0)]))
-    refused("OCC007", lambda: table.commit(rewrite([data_file("m")], [data_path("other")]), base=planned))
+    refused("OCC007", lambda: table.commit(rewrite_files([data_file("m")], [data_path("other")]), base=planned))
 
 
 def test_a_rewrite_that_keeps_the_data_sequence_number_bears_new_equality_deletes() -> None:
@@ -469,7 +469,7 @@ def test_a_rewrite_that_keeps_the_data_sequence_number_bears_new_equality_delete
     table.commit(fast_append([data_file("a")]))
     planned = table.base
     table.commit(row_delta([equality_deletes("d")]))
-    table.commit(rewrite([data_file("n", sequence_number=1)], [data_path("a")]), base=planned)
+    table.commit(rewrite_files([data_file("n", sequence_number=1)], [data_path("a")]), base=planned)
     assert {name: entry.sequence_number for name, entry in table.live().items()} == {"n": 1, "d": 2}
 
 
@@ -637,13 +637,13 @@ def test_an_upgrade_is_applied_to_what_others_made() -> None:
     table = Table(1)
     planned = table.base
     table.commit(fast_append([data_file("a")]))
-    table.commit(Upgrade(V2), base=planned)
+    table.commit(UpgradeFormatVersion(V2), base=planned)
     assert table.metadata.format_version is V2
     table.commit(fast_append([data_file("b")]), base=planned)
     numbers = {name: entry.sequence_number for name, entry in table.live().items()}
     assert numbers == {"a": 0, "b": 1}
     with pytest.raises(SpecError, match="VER003"):
-        table.commit(Upgrade(V1))
+        table.commit(UpgradeFormatVersion(V1))
 
 
 def test_each_commit_notes_the_file_before_and_time_does_not_go_back() -> None:
@@ -663,7 +663,7 @@ def test_expired_snapshots_go_with_what_reports_of_them() -> None:
     table = Table()
     for name in "abc":
         table.commit(fast_append([data_file(name)]))
-    table.commit(Expire(1 << 60))
+    table.commit(ExpireSnapshots(1 << 60))
     assert [snapshot.snapshot_id for snapshot in table.metadata.snapshots] == [table.metadata.current_snapshot_id]
     assert len(table.metadata.snapshot_log) == 1
     assert sorted(table.live()) == ["a", "b", "c"]
@@ -685,7 +685,7 @@ def test_a_snapshot_of_v1_without_a_manifest_list_is_built_on() -> None:
     table.store.files[table.base.location] = evolve(table.metadata, snapshots=(snapshot,), current_snapshot_id=5)
     table.commit(fast_append([data_file("b")]))
     assert sorted(table.live()) == ["a", "b"]
-    table.commit(Upgrade(FormatVersion(3), None))
+    table.commit(UpgradeFormatVersion(FormatVersion(3), None))
     table.commit(fast_append([data_file("c")]))
     ids = [entry.data_file.first_row_id for entry in table.live().values()]
     assert sorted(ids) == [0, 10, 20]  # type: ignore[type-var]
@@ -707,9 +707,9 @@ def test_counts_that_lists_of_v1_left_out_are_counted(version: int, unknown: tup
             table.store.files[path] = evolve(content, files=files)
             assert encode(table.store.files[path], path)[:3] == b"Obj"
     table.commit(fast_append([data_file("d", rows=6)]))  # optional in v1
-    table.commit(Upgrade(FormatVersion(version), "9c12d441-03fe-4693-9a96-a0705ddf69c1"))
+    table.commit(UpgradeFormatVersion(FormatVersion(version), "9c12d441-03fe-4693-9a96-a0705ddf69c1"))
     table.commit(fast_append([data_file("e", rows=7)]))
-    table.commit(rewrite([data_file("f", rows=4)], [data_path("b")]))
+    table.commit(rewrite_files([data_file("f", rows=4)], [data_path("b")]))
     for manifest in table.manifests():
         mine = [entry for listed, entry in table.entries() if listed.manifest_path == manifest.manifest_path]
         for status in EntryStatus:
@@ -892,8 +892,8 @@ def test_nothing_is_committed_to_another_table(uuid: str | None) -> None:
         fast_append([data_file("b")]),
         append([data_file("b")]),
         SetProperties({"x": "y"}),
-        Upgrade(V3, None),
-        Expire(1 << 60),
+        UpgradeFormatVersion(V3, None),
+        ExpireSnapshots(1 << 60),
         ChangeSchema((AddColumn("late", INT),)),
         delete_where(equal("part", "a")),
     ):
@@ -932,6 +932,6 @@ def test_the_same_table_may_spell_its_uuid_otherwise_and_get_one() -> None:
     table.commit(SetProperties({"x": "1"}), base)
     table.store.files[table.base.location] = evolve(table.metadata, table_uuid=None)
     base = table.base
-    table.commit(Upgrade(V2, OTHER_UUID), base)
+    table.commit(UpgradeFormatVersion(V2, OTHER_UUID), base)
     table.commit(fast_append([data_file("a")]), base)
     assert table.metadata.table_uuid == OTHER_UUID

@@ -20,10 +20,10 @@ from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
 from spec_ref.commits.changes import (
     ChangeSchema,
     CreateTable,
-    Expire,
+    ExpireSnapshots,
     SetProperties,
     SetReference,
-    Upgrade,
+    UpgradeFormatVersion,
     append,
     delete_files,
     fast_append,
@@ -75,9 +75,9 @@ def test_all_changes_reach_the_catalog(fake: FakeCatalog, location: str, version
     head = base.metadata.references["main"].snapshot_id
     commit(SetReference("tag", SnapshotRef(snapshot_id=head, type=RefType.TAG)), store)
     commit(SetReference("tag", None), store)
-    commit(Expire(1 << 60), store)
+    commit(ExpireSnapshots(1 << 60), store)
     if version < 3:
-        commit(Upgrade(FormatVersion(version + 1)), store)
+        commit(UpgradeFormatVersion(FormatVersion(version + 1)), store)
     base = load(store)
     assert base is not None
     assert base.location == fake.load("namespaces/db/tables/t")["metadata-location"]

@@ -198,7 +198,7 @@ def test_metrics_of_parts_merge_to_those_of_the_whole(data):
     listed = data.draw(st.lists(st.none() | values(type_), max_size=12))
     cut = data.draw(st.integers(0, len(listed)))
     whole = compute_value_metrics(type_, listed)
-    merged = compute_value_metrics(type_, listed[:cut]).merged(compute_value_metrics(type_, listed[cut:]))
+    merged = compute_value_metrics(type_, listed[:cut]).merge(compute_value_metrics(type_, listed[cut:]))
     assert encode_bounds(merged, None) == encode_bounds(whole, None)
     assert (merged.values, merged.nulls, merged.nans) == (whole.values, whole.nulls, whole.nans)
     key = bound_order(type_)

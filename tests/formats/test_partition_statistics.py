@@ -20,7 +20,7 @@ from spec_ref.statistics.partition import (
     PartitionStatistics,
     check_order,
     check_row,
-    file_type,
+    partition_statistics_type,
     read_row,
     unified_partition_type,
 )
@@ -50,11 +50,14 @@ def test_fields_of_the_unified_type_have_their_own_names_and_known_types():
 
 
 def test_the_schema_of_the_file_depends_on_the_version():
-    ids = {version: [field.id for field in file_type(UNIFIED, version).fields] for version in (V1, V2, V3)}
+    ids = {
+        version: [field.id for field in partition_statistics_type(UNIFIED, version).fields] for version in (V1, V2, V3)
+    }
     assert ids[V1] == ids[V2] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
     assert ids[V3] == [1, 2, 3, 4, 5, 6, 7, 13, 8, 9, 10, 11, 12]
     required = {
-        version: {field.id for field in file_type(UNIFIED, version).fields if field.required} for version in (V2, V3)
+        version: {field.id for field in partition_statistics_type(UNIFIED, version).fields if field.required}
+        for version in (V2, V3)
     }
     assert required == {V2: {1, 2, 3, 4, 5}, V3: {1, 2, 3, 4, 5, 6, 7, 8, 9, 13}}
 
@@ -70,7 +73,7 @@ def golden_rows():
 
 def test_a_file_of_iceberg_java_has_the_types_of_the_schema():
     struct, _ = golden_rows()
-    expected = {field.id: (field.name, str(field.type)) for field in file_type(UNIFIED, V3).fields}
+    expected = {field.id: (field.name, str(field.type)) for field in partition_statistics_type(UNIFIED, V3).fields}
     assert {field.id: (field.name, str(field.type)) for field in struct.fields} == expected
 
 

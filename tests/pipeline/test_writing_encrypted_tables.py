@@ -31,7 +31,7 @@ from conformance.validator.context import Level
 from conformance.validator.local import LocalBackend
 from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
-from spec_ref.commits.changes import Expire
+from spec_ref.commits.changes import ExpireSnapshots
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_types.types import LONG, STRING, NestedField, VariantType
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
@@ -128,7 +128,7 @@ def test_snapshots_of_an_encrypted_table_expire(tmp_path: Path) -> None:
     table = make(tmp_path)
     append(table, rows(1))
     overwrite(table, rows(2))
-    table.commit(Expire(now_ms=table.metadata.last_updated_ms + 400 * 86_400_000, clean_files=True))
+    table.commit(ExpireSnapshots(now_ms=table.metadata.last_updated_ms + 400 * 86_400_000, clean_files=True))
     assert len(table.metadata.snapshots) == 1
     assert sorted(found_rows(table)) == [2]
     assert errors(table) == set()

@@ -26,7 +26,7 @@ from spec_ref.commits import (
     summaries,
     tables,
 )
-from spec_ref.commits.changes import Expire
+from spec_ref.commits.changes import ExpireSnapshots
 from spec_ref.commits.commit import Base
 from spec_ref.commits.effects import DeleteFile, ReadFile, ReadPointer, SwapPointer, SwapResult, WriteFile
 from spec_ref.commits.payloads import FileKind
@@ -303,7 +303,7 @@ def expiry_of_the_plan(patch: Any) -> None:
             current_snapshot_id=expired.current_snapshot_id,
         )
 
-    patch.setitem(metadata_changes.APPLY, Expire, apply)
+    patch.setitem(metadata_changes.APPLY, ExpireSnapshots, apply)
 
 
 # Numbers, summaries and logs
@@ -453,7 +453,7 @@ def expired_before_the_swap(patch: Any) -> None:
     original = commit_module._swap
 
     def swap(work: Any, attempt: Any, policy: Any) -> Any:
-        if isinstance(work.change, Expire):
+        if isinstance(work.change, ExpireSnapshots):
             for path in (yield from commit_module.expired_files(attempt.base.metadata, attempt.metadata, work.files)):
                 yield DeleteFile(path)
         return (yield from original(work, attempt, policy))

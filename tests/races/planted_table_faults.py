@@ -26,12 +26,12 @@ from spec_ref.commits.changes import (
     ChangeSchema,
     ChangeSortOrder,
     ChangeSpec,
-    Expire,
+    ExpireSnapshots,
     RemoveStatistics,
     SetProperties,
     SetReference,
     SetStatistics,
-    Upgrade,
+    UpgradeFormatVersion,
 )
 from spec_ref.commits.commit import commit as _commit
 from spec_ref.core.records import evolve
@@ -1061,7 +1061,7 @@ TABLE_FAULTS = (
     ),
     Planted(
         name="the snapshot log keeps what expired",
-        plant=_metadata_change(Expire, lambda made, before, _: {"snapshot_log": before.snapshot_log}),
+        plant=_metadata_change(ExpireSnapshots, lambda made, before, _: {"snapshot_log": before.snapshot_log}),
         changes=("drop-branch", "expire"),
         says="linear history",
     ),
@@ -1092,7 +1092,7 @@ TABLE_FAULTS = (
     ),
     Planted(
         name="statistics outlive their snapshot",
-        plant=_metadata_change(Expire, lambda made, before, _: {"statistics": before.statistics}),
+        plant=_metadata_change(ExpireSnapshots, lambda made, before, _: {"statistics": before.statistics}),
         fixture="statistics",
         changes=("drop-branch", "expire"),
         says="missing snapshot",
@@ -1177,13 +1177,13 @@ TABLE_FAULTS = (
     ),
     Planted(
         name="an upgrade forgets the sequence number",
-        plant=_metadata_change(Upgrade, lambda *_: {"last_sequence_number": 0}),
+        plant=_metadata_change(UpgradeFormatVersion, lambda *_: {"last_sequence_number": 0}),
         changes=("upgrade", "append"),
         says="lost update",
     ),
     Planted(
         name="an upgrade begins without row ids",
-        plant=_metadata_change(Upgrade, lambda *_: {"next_row_id": None}),
+        plant=_metadata_change(UpgradeFormatVersion, lambda *_: {"next_row_id": None}),
         changes=("upgrade", "append"),
         says="row ids",
     ),

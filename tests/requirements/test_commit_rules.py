@@ -25,7 +25,7 @@ from spec_ref.checks.findings import Severity
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.commits.changes import (
     CreateTable,
-    Expire,
+    ExpireSnapshots,
     SetProperties,
     SetReference,
     append,
@@ -207,10 +207,10 @@ def test_files_are_deleted_with_the_last_snapshot_that_lists_them(table: Table) 
     table.store.write(data_path("b", table.location), b"rows")
     table.do(overwrite([data_file("b", location=table.location)], [data_path("a", table.location)]))
     table.add("c")
-    table.do(Expire(1 << 60, clean_files=True))
+    table.do(ExpireSnapshots(1 << 60, clean_files=True))
     assert table.has("a")  # the tag still has it, although the snapshot that deleted it is gone
     table.do(SetReference("t", None))
-    table.do(Expire(1 << 60, clean_files=True))
+    table.do(ExpireSnapshots(1 << 60, clean_files=True))
     assert (table.has("a"), table.has("b"), table.has("c")) == (False, True, True)
 
 

@@ -16,7 +16,7 @@ from conformance.validator.context import Level
 from conformance.validator.local import LocalBackend
 from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
-from spec_ref.commits.changes import SetReference, Upgrade
+from spec_ref.commits.changes import SetReference, UpgradeFormatVersion
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_types.types import LONG, NestedField
@@ -56,7 +56,7 @@ def test_branches_of_an_upgraded_table_assign_row_ids_each(tmp_path: Path, snaps
     table = make_table(tmp_path, V2)
     append(table, rows(1, 2, 3))
     branch(table, "audit")
-    table.commit(Upgrade(V3))
+    table.commit(UpgradeFormatVersion(V3))
     for name in (first, *({"main", "audit"} - {first})):
         append(table, rows(4, 5), branch=name)
         append(table, rows(6), branch=name)
@@ -87,7 +87,7 @@ def test_a_branch_keeps_the_row_ids_that_its_history_assigned(tmp_path: Path, *,
     table = make_table(tmp_path, V2 if upgraded else V3)
     append(table, rows(1, 2, 3))
     if upgraded:
-        table.commit(Upgrade(V3))
+        table.commit(UpgradeFormatVersion(V3))
         append(table, rows(4))  # assigns ids to the first file too
     branch(table, "audit")
     append(table, rows(5), branch="audit")

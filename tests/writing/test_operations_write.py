@@ -33,7 +33,14 @@ from conformance.table_io.writing import (
 )
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.commits import CommitConflict, changes
-from spec_ref.commits.changes import ChangeSchema, ChangeSortOrder, ChangeSpec, SetProperties, SetReference, Upgrade
+from spec_ref.commits.changes import (
+    ChangeSchema,
+    ChangeSortOrder,
+    ChangeSpec,
+    SetProperties,
+    SetReference,
+    UpgradeFormatVersion,
+)
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types.types import DOUBLE, LONG, STRING, UUID, ListType, NestedField, StructType
@@ -260,7 +267,7 @@ def test_a_vector_takes_the_place_of_older_position_deletes(tmp_path: Path) -> N
     table = make_table(tmp_path, V2)
     append(table, rows(0, 1, 2, 3, 4))
     delete(table, equal("id", 3), mode=POSITIONS)
-    table.commit(Upgrade(V3))
+    table.commit(UpgradeFormatVersion(V3))
     done = delete(table, equal("id", 1), mode=POSITIONS)
     assert list(vectors(table).values()) == [[1, 3]]
     assert done.snapshot is not None
@@ -396,7 +403,7 @@ def test_equality_deletes_need_no_column_that_once_partitioned(tmp_path: Path, n
     append(table, rows(1, 2, number=1))
     table.commit(ChangeSpec((RemovePartitionField("part"),)))  # in v1, the field becomes void
     append(table, rows(3, 4, number=2))
-    table.commit(Upgrade(V2))
+    table.commit(UpgradeFormatVersion(V2))
     table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "b"),)))
     append(table, rows(5, 6, number=3))
     delete_keys(table, pa.table({"id": [2, 4, 6], "part": ["a"] * 3, "number": [1, 2, 3]}), on=names)
@@ -534,10 +541,10 @@ def test_rows_that_got_ids_meanwhile_are_not_written_anew_without_them(
     table = make_table(tmp_path, V2)
     append(table, rows(1, 2, 3, 4, 5))
     if upgraded:
-        table.commit(Upgrade(V3))
+        table.commit(UpgradeFormatVersion(V3))
     stale, alone = open_table(str(tmp_path / "t")), open_table(str(tmp_path / "t"))
     if not upgraded:
-        table.commit(Upgrade(V3))
+        table.commit(UpgradeFormatVersion(V3))
     append(table, rows(9))
     before = lines(table, "id", "_row_id")
     assert None not in [number for _, number in before]
@@ -552,7 +559,7 @@ def test_rows_that_got_ids_meanwhile_are_not_written_anew_without_them(
 def test_rows_of_before_the_upgrade_get_ids(tmp_path: Path) -> None:
     table = make_table(tmp_path, V2)
     append(table, rows(1, 2, 3))
-    table.commit(Upgrade(V3))
+    table.commit(UpgradeFormatVersion(V3))
     update(table, {"number": 5}, equal("id", 2), mode=COPY)
     found = lines(table, "id", "_row_id")
     assert len({row_id for _, row_id in found}) == 3

@@ -21,7 +21,7 @@ from conformance.table_io.writing import (
     rewrite_manifests,
     update,
 )
-from spec_ref.commits.changes import ChangeSpec, SetProperties, Upgrade
+from spec_ref.commits.changes import ChangeSpec, SetProperties, UpgradeFormatVersion
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.manifest_lists.manifest_file import ManifestFile
@@ -123,7 +123,7 @@ def test_manifests_get_no_larger_than_the_table_says(tmp_path: Path) -> None:
 
 def test_rows_of_before_an_upgrade_get_ids_once(tmp_path: Path) -> None:
     table = written(tmp_path, V2)
-    table.commit(Upgrade(V3))
+    table.commit(UpgradeFormatVersion(V3))
     rewrite_manifests(table)
     first = lines(table, "id", "_row_id")
     assert None not in {row_id for _, row_id in first}

@@ -151,7 +151,7 @@ def _expired() -> bool:
     runner.commit(changes.delete_files([data_path("a")]))
     deleted: list[str] = []
     store.delete = deleted.append
-    runner.commit(changes.Expire(1 << 60, clean_files=True))
+    runner.commit(changes.ExpireSnapshots(1 << 60, clean_files=True))
     metadata = _base(runner).metadata
     kept = {
         one.manifest_path for one in runner.read(metadata.current_snapshot.manifest_list, FileKind.MANIFEST_LIST).files
@@ -175,7 +175,7 @@ def _counts_left_out() -> bool:
     path = _base(runner).metadata.current_snapshot.manifest_list
     read = runner.read(path, FileKind.MANIFEST_LIST)
     store.files[path] = evolve(read, files=tuple(evolve(one, added_rows_count=None) for one in read.files))
-    runner.commit(changes.Upgrade(V2, UUID))
+    runner.commit(changes.UpgradeFormatVersion(V2, UUID))
     runner.commit(changes.fast_append([data_file("c", rows=5)]))
     made = _base(runner).metadata.current_snapshot.manifest_list
     listed = runner.read(made, FileKind.MANIFEST_LIST)

@@ -205,7 +205,7 @@ def _rows_change(change: Change, table: TableMetadata, args: Arguments) -> chang
         case "delete-where":
             return changes.delete_where(_filter(change, args), validation=validation, branch=branch)
         case "rewrite":
-            return changes.rewrite(added, removed, branch=branch)
+            return changes.rewrite_files(added, removed, branch=branch)
         case _:
             deletes = [_new(file, table) for file in change.get("deletes", ())]
             return changes.row_delta([*added, *deletes], validation=validation, branch=branch)
@@ -254,9 +254,9 @@ def to_change(change: Change, snapshots: list[int], table: TableMetadata, args: 
             )
             return changes.SetStatistics(made)
         case "expire":
-            return changes.Expire(1 << 60)
+            return changes.ExpireSnapshots(1 << 60)
         case "upgrade":
-            return changes.Upgrade(FormatVersion(change["version"]))
+            return changes.UpgradeFormatVersion(FormatVersion(change["version"]))
         case _:
             return _rows_change(change, table, args)
 

@@ -16,7 +16,7 @@ from conformance.table_io.stores.rest import RestStore
 from conformance.table_io.writing import create_table, open_stored, operations
 from conformance.version import tool_version
 from spec_ref.commits import CommitStateUnknown
-from spec_ref.commits.changes import ChangeSchema, Expire, SetProperties, SetReference
+from spec_ref.commits.changes import ChangeSchema, ExpireSnapshots, SetProperties, SetReference
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import INT, LONG, NestedField
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation, Predicate
@@ -89,7 +89,7 @@ class ReferenceClient:
                 name = column_name(entry["writer"], entry["number"])
                 table.commit(ChangeSchema((AddColumn(name, INT),)))
             case "expire":
-                table.commit(Expire(time.time_ns() // 1_000_000 - 1000, clean_files=True))
+                table.commit(ExpireSnapshots(time.time_ns() // 1_000_000 - 1000, clean_files=True))
 
     def outcome(self, error: Exception) -> str:
         """Return the outcome that an error means."""

@@ -73,7 +73,9 @@ def compact(
             assert target.snapshot is not None
             number = target.snapshot.sequence_number if next_sequence_number(metadata) else None
             pieces.added += (evolve(new, data_sequence_number=number) for new in sink.finish())
-        change = changes.rewrite(pieces.added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch)
+        change = changes.rewrite_files(
+            pieces.added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch
+        )
         return table.commit(evolve(change, summary=summary))
 
 

@@ -95,7 +95,7 @@ class MetricsCollector:
         self.rows += batch.num_rows
         for field_id, names in self._paths:
             before = self._columns[field_id]
-            self._columns[field_id] = before.merged(compute_array_metrics(before.type, leaf_array(batch, names)))
+            self._columns[field_id] = before.merge(compute_array_metrics(before.type, leaf_array(batch, names)))
 
     def metrics(self) -> FileMetrics:
         """Return the metrics of all rows."""

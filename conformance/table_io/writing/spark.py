@@ -481,5 +481,5 @@ def compact(
         change = _Compaction(table=table.table, branch=branch)
         pieces = _joined(_each(spark, plan, change, list(groups.values())))
         added = [evolve(new, data_sequence_number=number) for new in pieces.added]
-        made = changes.rewrite(added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch)
+        made = changes.rewrite_files(added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch)
         return table.commit(evolve(made, summary=summary))

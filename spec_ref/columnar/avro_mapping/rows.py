@@ -71,7 +71,7 @@ def make_records(
     Args:
         cls: the record class, which has no validators and calculates nothing at construction.
         count: how many records to make.
-        columns: as many values of each attribute.
+        columns: the values of each attribute, one per record.
         constants: the attributes that have one value in all records.
 
     Returns:

@@ -202,11 +202,11 @@ class ListColumns:
             counts += np.bincount(manifests, minlength=len(self))
         return Nullable(counts, valid)
 
-    def summaries(self, place: int) -> SummaryColumn:
+    def summaries(self, index: int) -> SummaryColumn:
         """Read the summaries of one partition field.
 
         Args:
-            place: the index of the field in its partition spec.
+            index: the index of the field in its partition spec.
 
         Returns:
             The summaries; those of manifests without a summary at the index have no meaning.
@@ -218,7 +218,7 @@ class ListColumns:
         of_field = {field.attribute: field.place for field in self._list_decoder.summaries.fields}
         parts = []
         for manifests, places, items in self._ordered_slots:
-            chosen = np.nonzero(places == place)[0]
+            chosen = np.nonzero(places == index)[0]
             everything = len(chosen) == items.length
             found = _not_null(items if everything else items.take(chosen))
             parts.append((manifests if everything else manifests[chosen], found))

@@ -75,7 +75,7 @@ def compute_batch_metrics(
         count += len(batch)
         for field_id, names in paths:
             found = compute_array_metrics(columns[field_id].type, leaf_array(batch, names))
-            columns[field_id] = columns[field_id].merged(found)
+            columns[field_id] = columns[field_id].merge(found)
     return file_metrics(count, columns, mode)
 
 

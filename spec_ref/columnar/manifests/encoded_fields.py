@@ -104,7 +104,7 @@ class EncodedFields:
         place = self._file_places.get(FILE_RULES[attribute].id or 0)
         return [None if place is None else files.fields[place] for files in self._files]
 
-    def place(self, row: int) -> tuple[Manifest, int]:
+    def locate(self, row: int) -> tuple[Manifest, int]:
         """Find the manifest of an entry, and its number there.
 
         Args:
@@ -127,7 +127,7 @@ class EncodedFields:
         Returns:
             The error with the place.
         """
-        manifest, number = self.place(row)
+        manifest, number = self.locate(row)
         problem = error.violation
         return SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=manifest.file))
 

@@ -71,7 +71,7 @@ def _without_scheme(
     try:
         paths = columns.paths
     except SpecError:
-        return  # all entries are looked at
+        return  # every entry is a suspect
     bare = np.fromiter((path is not None and ":" not in path for path in paths), bool, len(columns))
     bare[suspects] = False
     rows = np.nonzero(bare)[0]

@@ -27,7 +27,7 @@ from spec_ref.columnar.arrow_types import (
     with_same_nulls,
 )
 from spec_ref.columnar.chunks import CHUNK_SIZE, chunk_slices
-from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, join_halves
+from spec_ref.columnar.decimal128 import exceeds, floor_multiples, join_halves, to_python_int
 from spec_ref.columnar.hashing import plain_hashes
 from spec_ref.columnar.utf8_vectorized import is_ascii
 from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH, UNITS_PER_DAY
@@ -170,7 +170,7 @@ def _truncate_decimals(transform: Truncate, type_: Any, array: Any) -> Any:
         if flags.any():
             index = first_flagged(array, flags, part.start)
             if index is not None:
-                _refuse(transform, type_, decimal_from_unscaled(type_, integer(low[index], high[index])))
+                _refuse(transform, type_, decimal_from_unscaled(type_, to_python_int(low[index], high[index])))
         pairs[part] = join_halves(*multiples)
     return pa.Array.from_buffers(array.type, len(array), [validity_buffer(array), pa.py_buffer(pairs.data)])
 
@@ -215,11 +215,11 @@ def _months(days: Longs) -> Longs:
     """Compute months from 1970-01 from days from 1970-01-01; the months of any count of days fit into 64 bits."""
     days = days - _MARCH_0000
     cycles = days // CYCLE_DAYS
-    day = (days - cycles * CYCLE_DAYS).astype(np.uint32)  # of the 400 years
+    day = (days - cycles * CYCLE_DAYS).astype(np.uint32)  # the day of the cycle of 400 years
     # After subtracting the leap days before a day, every year has 365 days.
     leap_days = day // (_DAYS_PER_4_YEARS - 1) - day // _DAYS_PER_CENTURY + day // (CYCLE_DAYS - 1)
     year = (day - leap_days) // _DAYS_PER_YEAR
-    day -= year * _DAYS_PER_YEAR + year // 4 - year // 100  # of the year
+    day -= year * _DAYS_PER_YEAR + year // 4 - year // 100  # the day of the year
     month = (5 * day + 2) // _DAYS_PER_5_MONTHS
     first = _MONTHS_TO_MARCH - EPOCH.year * MONTHS_PER_YEAR
     return np.asarray((cycles * CYCLE_YEARS + year) * MONTHS_PER_YEAR + month + first, np.int64)

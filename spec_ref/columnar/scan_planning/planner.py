@@ -209,7 +209,7 @@ class _Scan:
     def _deletes(
         self, columns: ManifestColumns, row: int, entry: ManifestEntry, index: DeleteFileIndex, seen: set[str]
     ) -> tuple[ScanDelete, ...]:
-        """Select the deletes of a data file, whose path is new."""
+        """Select the deletes of a data file; refuse a path that an earlier entry has."""
         spec, path = columns.manifest.spec, entry.data_file.file_path
         assert spec is not None
         assert entry.sequence_number is not None

@@ -118,7 +118,7 @@ class Container:
             found=Description(f"{block.size} bytes"),
             expected=f"at most {limit} bytes",
         )
-        if block.size > MAX_COMPRESSION_OVERHEAD * limit:  # before it is read
+        if block.size > MAX_COMPRESSION_OVERHEAD * limit:  # checked before the block is read
             raise too_large
         packed = self.data[block.start : block.start + block.size]
         try:

@@ -149,7 +149,7 @@ class PuffinFile:
         Raises:
             SpecError: PUF012 or PUF013 if the blob is outside of the part of the file that has blobs.
         """
-        check_place(blob, self.footer_offset)
+        check_blob_range(blob, self.footer_offset)
         return self.data[blob.offset : blob.offset + blob.length]
 
     def blob_bytes(self, blob: BlobMetadata) -> bytes:
@@ -185,7 +185,7 @@ def read_puffin(data: bytes) -> PuffinFile:
     metadata = record_reader(FILE_METADATA, V3)(document)
     for place, blob in enumerate(metadata.blobs):
         with error_path(f"/blobs/{place}"):
-            check_place(blob, file.footer_offset)
+            check_blob_range(blob, file.footer_offset)
     return evolve(file, metadata=metadata)
 
 
@@ -240,7 +240,7 @@ def _read_document(payload: bytes, is_compressed: bool) -> Any:
         raise SpecError(attrs.evolve(error.violation, requirement="PUF006")) from error
 
 
-def check_place(blob: BlobMetadata, end: int) -> None:
+def check_blob_range(blob: BlobMetadata, end: int) -> None:
     """Check that a blob is between the first magic and the footer.
 
     Args:

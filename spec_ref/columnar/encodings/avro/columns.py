@@ -223,12 +223,12 @@ class LazyColumn:
             self._column = self._decode(self._rows)
         return self._column
 
-    def find(self, key: int, place: int, rows: Rows | None = None) -> tuple[Rows, DecodedColumn] | None:
+    def find(self, key: int, key_index: int, rows: Rows | None = None) -> tuple[Rows, DecodedColumn] | None:
         """Find the values of one key of maps, without decoding the others.
 
         Args:
             key: the key.
-            place: the index of the key in the records of the entries: 0, or 1 if the value is first.
+            key_index: the index of the key in the records of the entries: 0, or 1 if the value is first.
             rows: the rows to search, ascending; None for all.
 
         Returns:
@@ -236,7 +236,7 @@ class LazyColumn:
         """
         if self._column is not None or self._find is None:
             return None
-        return self._find(key, place, self._chosen(rows))
+        return self._find(key, key_index, self._chosen(rows))
 
     def take(self, rows: Rows) -> DecodedColumn:
         if self._column is not None:

@@ -97,13 +97,15 @@ class _UnionNode(Node):
                 after[rows] = branch.skip(buffer, pos[rows])
         return after
 
-    def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
+    def find(
+        self, buffer: VectorizedBuffer, pos: Positions, key: int, key_index: int
+    ) -> tuple[Rows, DecodedColumn] | None:
         choices, after = buffer.long(pos)
         maps = [number for number, branch in enumerate(self.branches) if isinstance(branch, _ItemsNode)]
         if len(maps) != 1:
             return None
         rows = np.nonzero(choices == maps[0])[0]
-        found = self.branches[maps[0]].find(buffer, after[rows], key, place)
+        found = self.branches[maps[0]].find(buffer, after[rows], key, key_index)
         return None if found is None else (rows[found[0]], found[1])
 
 
@@ -203,8 +205,10 @@ class _ItemsNode(Node):
     def _pass(self, buffer: VectorizedBuffer, count: Longs, pos: Positions) -> Positions:
         return self._each(buffer, count, None, pos, lambda _, pos: self.item.skip(buffer, pos))
 
-    def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
-        if not isinstance(self.item, RecordNode) or not self.item.is_entry(place):
+    def find(
+        self, buffer: VectorizedBuffer, pos: Positions, key: int, key_index: int
+    ) -> tuple[Rows, DecodedColumn] | None:
+        if not isinstance(self.item, RecordNode) or not self.item.is_entry(key_index):
             return None
         count, at = buffer.long(pos)
         sized = np.nonzero(count < 0)[0]
@@ -216,7 +220,7 @@ class _ItemsNode(Node):
         hit_rows: list[Rows] = []
         hits: list[Positions] = []
         while len(rows):
-            hit, values, at = self.item.entry(buffer, at, key, place)
+            hit, values, at = self.item.entry(buffer, at, key, key_index)
             if hit.any():
                 hit_rows.append(rows[hit])
                 hits.append(values[hit])
@@ -229,7 +233,7 @@ class _ItemsNode(Node):
                 rows, left, at = rows[~done], left[~done], at[~done]
         found = np.concatenate(hit_rows) if hit_rows else np.zeros(0, np.intp)
         values = np.concatenate(hits) if hits else np.zeros(0, np.intp)
-        return found, self.item.fields[1 - place].decode(buffer, values)[0]
+        return found, self.item.fields[1 - key_index].decode(buffer, values)[0]
 
 
 class _IntegersNode(_ItemsNode):
@@ -274,11 +278,11 @@ class _IntegerBytesNode(RecordNode):
         return pos + ((both >> np.uint16(9)) + np.uint16(2))
 
     def entry(
-        self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int
+        self, buffer: VectorizedBuffer, pos: Positions, key: int, key_index: int
     ) -> tuple[Mask, Positions, Positions]:
         both = buffer.halves[pos]
-        if place or not 0 <= key < 64 or (both & np.uint16(0x8180)).any():
-            return super().entry(buffer, pos, key, place)
+        if key_index or not 0 <= key < 64 or (both & np.uint16(0x8180)).any():
+            return super().entry(buffer, pos, key, key_index)
         return both & np.uint16(0xFF) == np.uint16(2 * key), pos + 1, pos + ((both >> np.uint16(9)) + np.uint16(2))
 
 

@@ -100,7 +100,7 @@ class VectorizedBuffer:
 
     def _read_long_tail(self, word: npt.NDArray[np.uint64], after: Positions, large: Rows) -> None:
         """Read the ninth and tenth byte of the integers that have them."""
-        at = after[large]  # behind eight bytes
+        at = after[large]  # the position of the ninth byte
         ninth = self.byte(at).astype(np.uint64)
         tenth = self.byte(at + 1).astype(np.uint64)
         more = ninth > 0x7F

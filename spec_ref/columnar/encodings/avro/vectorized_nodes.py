@@ -49,7 +49,9 @@ class Node:
         """
         return self.decode(buffer, pos)[1]
 
-    def find(self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int) -> tuple[Rows, DecodedColumn] | None:
+    def find(
+        self, buffer: VectorizedBuffer, pos: Positions, key: int, key_index: int
+    ) -> tuple[Rows, DecodedColumn] | None:
         """Find the positions whose map has a key, and the values of the key.
 
         The positions have been passed over before and are valid. If a map repeats the key, its first value is taken.
@@ -58,7 +60,7 @@ class Node:
             buffer: the buffer.
             pos: the position of each cursor.
             key: the key.
-            place: the index of the key in the records of the entries: 0, or 1 if the value is first.
+            key_index: the index of the key in the records of the entries: 0, or 1 if the value is first.
 
         Returns:
             The indices of the positions and the values; None if this node cannot find keys.
@@ -176,19 +178,19 @@ class RecordNode(Node):
             pos = field.skip(buffer, pos)
         return pos
 
-    def is_entry(self, place: int) -> bool:
+    def is_entry(self, key_index: int) -> bool:
         """Decide whether the record is an entry of a map with integer keys, and has the key at an index.
 
         Args:
-            place: the index of the key in the record.
+            key_index: the index of the key in the record.
 
         Returns:
             Whether it is such an entry.
         """
-        return len(self.fields) == 2 and isinstance(self.fields[place], LongNode)
+        return len(self.fields) == 2 and isinstance(self.fields[key_index], LongNode)
 
     def entry(
-        self, buffer: VectorizedBuffer, pos: Positions, key: int, place: int
+        self, buffer: VectorizedBuffer, pos: Positions, key: int, key_index: int
     ) -> tuple[Mask, Positions, Positions]:
         """Pass over an entry of a map.
 
@@ -196,12 +198,12 @@ class RecordNode(Node):
             buffer: the buffer.
             pos: the position of each cursor.
             key: the key that is searched.
-            place: the index of the key in the record: 0, or 1 if the value is first.
+            key_index: the index of the key in the record: 0, or 1 if the value is first.
 
         Returns:
             Which positions have the key, where their values are, and the positions after the entries.
         """
-        if place:
+        if key_index:
             behind = self.fields[0].skip(buffer, pos)
             keys, after = buffer.long(behind)
             return keys == key, pos, after
