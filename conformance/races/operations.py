@@ -31,7 +31,7 @@ from spec_ref.commits.changes import (
     delete_where,
     fast_append,
     overwrite,
-    rewrite,
+    rewrite_files,
     rewrite_manifests,
     row_delta,
     validation_for,
@@ -166,11 +166,14 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
             removes=lambda one: _is_at(place)(one) and one.content is FileContent.DATA,
         )
     yield PlannedChange(
-        name="rewrite", change=rewrite([new("rewritten")], [f1, f2]), operation="replace", removes=_removes("f1", "f2")
+        name="rewrite",
+        change=rewrite_files([new("rewritten")], [f1, f2]),
+        operation="replace",
+        removes=_removes("f1", "f2"),
     )
     yield PlannedChange(
         name="rewrite-across",
-        change=rewrite([new("across")], [f1, data_path("f3")]),
+        change=rewrite_files([new("across")], [f1, data_path("f3")]),
         operation="replace",
         removes=_removes("f1", "f3"),
     )
@@ -179,7 +182,7 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
         yield from _of_deletes(table, version, writer)
         yield PlannedChange(
             name="rewrite-older",
-            change=rewrite([new("older", 1)], [f1]),
+            change=rewrite_files([new("older", 1)], [f1]),
             operation="replace",
             removes=_removes("f1"),
         )

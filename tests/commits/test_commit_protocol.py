@@ -40,7 +40,7 @@ from spec_ref.commits.changes import (
     delete_where,
     fast_append,
     overwrite,
-    rewrite,
+    rewrite_files,
     row_delta,
     validation_for,
 )

@@ -12,7 +12,7 @@ import pytest
 from conformance.operations.commits.fixtures import ID, PART, data_path, empty_table
 from conformance.operations.commits.reference import MemoryRunner, MemoryStore
 from spec_ref.commits import Base, CommitConflict, load
-from spec_ref.commits.changes import CreateTable, NewFile, fast_append, rewrite, row_delta
+from spec_ref.commits.changes import CreateTable, NewFile, fast_append, rewrite_files, row_delta
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import DOUBLE, LONG, NestedField
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
@@ -90,7 +90,7 @@ def is_conflict(
     table.runner.commit(fast_append([new_file(DATA, "old", spec, partition)]))
     base = table.base()
     table.runner.commit(row_delta([delete]))
-    made = rewrite([replacement or new_file(DATA, "new", spec, partition)], [data_path("old")])
+    made = rewrite_files([replacement or new_file(DATA, "new", spec, partition)], [data_path("old")])
     try:
         table.runner.commit(made, base=base)
     except CommitConflict as error:

@@ -30,7 +30,7 @@ from spec_ref.commits.changes import (
     delete_files,
     fast_append,
     overwrite,
-    rewrite,
+    rewrite_files,
     row_delta,
 )
 from spec_ref.commits.effects import SwapResult

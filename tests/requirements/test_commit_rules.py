@@ -32,7 +32,7 @@ from spec_ref.commits.changes import (
     delete_files,
     fast_append,
     overwrite,
-    rewrite,
+    rewrite_files,
     row_delta,
 )
 from spec_ref.commits.effects import NonDeterministic, SwapResult
@@ -217,7 +217,7 @@ def test_files_are_deleted_with_the_last_snapshot_that_lists_them(table: Table) 
 @pytest.mark.parametrize(
     ("change", "operation", "live"),
     [
-        (lambda at: rewrite([data_file("n", location=at)], [data_path("a", at)]), "replace", 1),
+        (lambda at: rewrite_files([data_file("n", location=at)], [data_path("a", at)]), "replace", 1),
         (lambda at: overwrite([data_file("n", location=at)], [data_path("a", at)]), "overwrite", 1),
         (lambda at: delete_files([data_path("a", at)]), "delete", 0),
     ],
@@ -239,7 +239,7 @@ def test_a_rewrite_keeps_the_rows_and_is_refused_where_others_deleted_some(table
     deletes = row_delta([position_deletes("p", "a", location=table.location)])
     meddled = Meddled(table, lambda: table.do(deletes))
     with pytest.raises(CommitConflict, match="OCC007"):
-        table.do(rewrite([data_file("n", location=table.location)], [data_path("a", table.location)]), meddled)
+        table.do(rewrite_files([data_file("n", location=table.location)], [data_path("a", table.location)]), meddled)
 
 
 def test_summaries_are_strings_and_may_have_entries_of_the_writers(table: Table) -> None:  # NOT006, NOT012
