@@ -335,7 +335,7 @@ def test_a_zero_of_the_other_sign_in_a_summary_is_reported(
         bounds = evolve(made.partitions[0], lower_bound=struct.pack("<d", lower))
         return evolve(made, partitions=(bounds,))
 
-    monkeypatch.setattr("tools.table_kit.manifest_file", changed)
+    monkeypatch.setattr("tools.table_kit.build_manifest_file", changed)
     spec = PartitionSpec(0, (PartitionField(source_id=3, field_id=1000, name="d", transform=Identity()),))
     kit = TableKit(tmp_path.as_uri(), (ID, NestedField(3, "d", False, DOUBLE)), spec=spec)
     kit.commit(*(kit.file([{1: 1, 3: value}], partition={1000: value}) for value in (-0.0, 1.0)))
