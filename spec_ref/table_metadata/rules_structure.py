@@ -146,7 +146,7 @@ def _history(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _deprecated_schema(*, earlier: bool) -> Callable[[TableMetadata], FoundPlaces]:
-    """Find a ``schema`` that is not the current one: with ``earlier``, another known one, else an unknown one."""
+    """Find a deprecated ``schema`` that is not current: with ``earlier``, a copy of another schema, else of none."""
 
     def find(metadata: TableMetadata) -> FoundPlaces:
         for schema in metadata.schemas if metadata.schema is not None else ():
@@ -159,7 +159,7 @@ def _deprecated_schema(*, earlier: bool) -> Callable[[TableMetadata], FoundPlace
 
 
 def _deprecated_spec(*, earlier: bool) -> Callable[[TableMetadata], FoundPlaces]:
-    """Find a ``partition-spec`` that is not the default: with ``earlier``, another known one, else an unknown one."""
+    """Find a deprecated ``partition-spec`` that is not the default: with ``earlier``, a copy of another, else none."""
 
     def find(metadata: TableMetadata) -> FoundPlaces:
         for spec in metadata.partition_specs if metadata.partition_spec is not None else ():

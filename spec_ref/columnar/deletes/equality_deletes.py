@@ -61,7 +61,7 @@ class EqualityDeleteSet:
     """The keys of equality deletes that compare the same columns, with the sequence number below which each applies."""
 
     def __init__(self, types: Sequence[Type], keys: Sequence[Any], sequence_numbers: npt.NDArray[np.int64]) -> None:
-        """Index deletes.
+        """Build the index of some deletes.
 
         Args:
             types: the types of the delete columns.
