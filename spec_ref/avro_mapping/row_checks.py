@@ -45,7 +45,7 @@ def schema_problems(
             yield _fault("AVR013", "", f"{field.name} has no field-id", here, version)
         elif field.id in RESERVED:
             yield _fault(RESERVED[field.id], "", "the field id is reserved", here, version)
-        elif field.id in known and known[field.id].write(version) is OMITTED:
+        elif field.id in known and known[field.id].writer_presence(version) is OMITTED:
             yield _fault("VER005", "", f"{known[field.id].name} is not a field in this format version", here, version)
     for _, rule in written_fields(cls, version):
         place = places.get(rule.id or 0) if rule.id is not None else None
