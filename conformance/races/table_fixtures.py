@@ -274,7 +274,10 @@ def _upgraded(version: int) -> tuple[Change, ...]:
         SetReference("audit", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
     )
     if version > 1:
-        made += (UpgradeFormatVersion(FormatVersion.V2), row_delta([IN_A.data_file("f4"), IN_A.position_deletes("p2", "f2")]))
+        made += (
+            UpgradeFormatVersion(FormatVersion.V2),
+            row_delta([IN_A.data_file("f4"), IN_A.position_deletes("p2", "f2")]),
+        )
     if version > 2:
         made += (UpgradeFormatVersion(FormatVersion.V3),)
     return made

@@ -119,7 +119,9 @@ class ReferenceWriter:
 
     def alter_schema(self, operation: Json) -> None:
         metadata = self.table.metadata
-        table = SchemaEvolutionContext(metadata.format_version, max(metadata.last_column_id, self._schema.highest_field_id()))
+        table = SchemaEvolutionContext(
+            metadata.format_version, max(metadata.last_column_id, self._schema.highest_field_id())
+        )
         # All changes are one commit, so that a refused change undoes the earlier ones.
         self._commit(ChangeSchema(column_changes(self._schema, operation["changes"], table)))
 
