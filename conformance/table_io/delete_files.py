@@ -128,8 +128,8 @@ class DeleteFiles:
     def _position_file(self, file: DataFile) -> Deleted:
         def read() -> Deleted:
             with name_file_in_errors(file.file_path), open_data_file(file) as (opened, decryption):
-                rows = open_rows(opened, file.file_format, decryption=decryption)
-                project = compile_projection(POSITION_DELETE_FIELDS, rows.written, {})
+                rows = open_rows(opened, file.file_format, decryption_properties=decryption)
+                project = compile_projection(POSITION_DELETE_FIELDS, rows.columns, {})
                 return read_position_deletes(map(project, rows.batches(project.columns)))
 
         return self._files.get(file.file_path, read)
@@ -208,7 +208,7 @@ class DeleteFiles:
         file = delete.data_file
         constants = identity_values(self._read_plan.spec(delete.partition_spec_id), file.partition)
         with name_file_in_errors(file.file_path), open_data_file(file) as (opened, decryption):
-            rows = open_rows(opened, file.file_format, self._read_plan.mapping, decryption=decryption)
-            check_delete_columns(columns, rows.written, constants)
-            project = compile_projection([column.field for column in columns], rows.written, constants)
+            rows = open_rows(opened, file.file_format, self._read_plan.mapping, decryption_properties=decryption)
+            check_delete_columns(columns, rows.columns, constants)
+            project = compile_projection([column.field for column in columns], rows.columns, constants)
             return [project(batch) for batch in rows.batches(project.columns)]

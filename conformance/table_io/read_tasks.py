@@ -70,7 +70,7 @@ def read_task(
     file = task.data_file
     found = _Deletes.of(task, deletes or DeleteFiles(read_plan))
     with name_file_in_errors(file.file_path), open_data_file(file) as (opened, decryption):
-        options = {"threads": threads, "dictionaries": True, "decryption": decryption}
+        options = {"use_threads": threads, "use_dictionaries": True, "decryption_properties": decryption}
         rows = open_rows(opened, file.file_format, read_plan.mapping, **options)
         reader = _Reader.of(task, read_plan, found, rows)
         first = 0

@@ -53,8 +53,8 @@ def row_reader(read_plan: ReadPlan) -> TableRowReader:
         schemas=read_plan.schemas,
         specs=read_plan.specs,
         files=_Files(read_plan),
-        lineage=not {"_row_id", "_last_updated_sequence_number"}.isdisjoint(read_plan.metadata_columns),
-        deleted="_deleted" in read_plan.metadata_columns,
+        include_lineage=not {"_row_id", "_last_updated_sequence_number"}.isdisjoint(read_plan.metadata_columns),
+        include_deleted="_deleted" in read_plan.metadata_columns,
     )
 
 
@@ -84,7 +84,9 @@ class _Files:
     def records(self, file: DataFile) -> Iterator[RecordFile]:
         """Open a file of rows."""
         with name_file_in_errors(file.file_path), open_data_file(file) as (opened, decryption):
-            yield data_records.open_records(opened, file.file_format, self.read_plan.mapping, decryption=decryption)
+            yield data_records.open_records(
+                opened, file.file_format, self.read_plan.mapping, decryption_properties=decryption
+            )
 
     def blob(self, file: DataFile) -> bytes:
         """Return the bytes of a deletion vector."""

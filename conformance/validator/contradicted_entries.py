@@ -158,7 +158,7 @@ def _renamed_adder(listed: ManifestFile, owners: Mapping[int, Sequence[int]]) ->
 
 def _is_older(columns: ManifestColumns, listed: ManifestFile) -> Rows:
     """Find entries whose file sequence number differs from that of the manifest, so that their files are older."""
-    stored = columns.written("file_sequence_number")
+    stored = columns.written_values("file_sequence_number")
     return np.asarray(stored.valid & (stored.values != listed.sequence_number))
 
 

@@ -99,13 +99,13 @@ class _Files:
         found: str = self.keys.dictionary[code].as_py()
         return found
 
-    def scopes(self, rows: list[int]) -> Scopes:
-        """Return the scopes of the data files in some rows (`Scopes`); -1 stands for any row."""
+    def scopes(self, rows: list[int]) -> ScopeColumns:
+        """Return the scopes of the data files in some rows (`ScopeColumns`); -1 stands for any row."""
         numbers = self.sequence[rows]
         return ScopeColumns(Nullable(numbers, numbers >= 0), self.partition[rows])
 
 
-def _scopes(references: pa.Table) -> Scopes:
+def _scopes(references: pa.Table) -> ScopeColumns:
     """Return the scopes of deletes, which determine the data files that they apply to."""
     column = references["sequence"]
     valid = np.asarray(column.is_valid().to_numpy())

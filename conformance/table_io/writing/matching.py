@@ -60,7 +60,14 @@ class TargetRows:
         All deletes are needed, because whole files are rewritten, and a new deletion vector includes earlier deletes.
         """
         tasks = list(
-            plan(self.metadata, self.snapshot, where, self._table.manifest_reader(), statistics=True, all_deletes=True)
+            plan(
+                self.metadata,
+                self.snapshot,
+                where,
+                self._table.manifest_reader(),
+                include_column_stats=True,
+                all_deletes=True,
+            )
         )
         self.deletes = DeleteFiles(self._own, tasks)
         return tasks

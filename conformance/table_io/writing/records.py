@@ -153,7 +153,14 @@ class TargetRecords:
     def tasks(self, where: Predicate = TRUE) -> list[FileScanTask]:
         """Return the data files that may have matching rows, with all their deletes."""
         return list(
-            plan(self.metadata, self.snapshot, where, self._table.manifest_reader(), statistics=True, all_deletes=True)
+            plan(
+                self.metadata,
+                self.snapshot,
+                where,
+                self._table.manifest_reader(),
+                include_column_stats=True,
+                all_deletes=True,
+            )
         )
 
     def find_matches(self, where: Predicate) -> list[MatchedRecords]:
