@@ -119,7 +119,7 @@ class _Reader:
         compared = [column.field for columns, _ in deletes.indexes for column in columns]
         lineage = [field for field in (ROW_ID, LAST_UPDATED) if field.name in read_plan.metadata_columns]
         output, tested, others, stored = (
-            compile_projection(fields, rows.written, constants)
+            compile_projection(fields, rows.columns, constants)
             for fields in (read_plan.fields, filtered, compared, lineage)
         )
         return cls(task, read_plan, deletes, output, tested, others, stored, arrow_schema(read_plan))
