@@ -145,6 +145,7 @@ def _typed(type_: Any, value: Any, path: str = "column") -> Iterator[TypedValue]
     """Yield the primitive values in a value, and its nulls and empty collections."""
     if value is None:
         yield "nested", f"{path}: null"
+        yield "null", value
         return
     if not isinstance(type_, dict):
         yield (_base(type_), value) if isinstance(type_, str) else ("", value)
@@ -172,6 +173,8 @@ def _typed(type_: Any, value: Any, path: str = "column") -> Iterator[TypedValue]
 def _named(operation: str, values: Iterable[TypedValue]) -> Extracted:
     for type_, value in values:
         yield operation, type_, value
+        if type_ == "binary":
+            yield operation, "very-long-binary", value
 
 
 def _of_type(operation: str) -> Callable[[Any, list[Any]], Extracted]:
@@ -192,8 +195,8 @@ def _of_type(operation: str) -> Callable[[Any, list[Any]], Extracted]:
 
 def _transform(args: Any, answers: list[Any]) -> Extracted:
     operation = f"transform {_base(args['transform'])}"
-    if isinstance(args["type"], str) and args["value"] is not None and answers:
-        yield operation, _base(args["type"]), args["value"]
+    if isinstance(args["type"], str) and answers:
+        yield operation, "null" if args["value"] is None else _base(args["type"]), args["value"]
 
 
 def _literals(predicate: Any, types: Mapping[str, Any]) -> Iterator[TypedValue]:
@@ -205,6 +208,8 @@ def _literals(predicate: Any, types: Mapping[str, Any]) -> Iterator[TypedValue]:
     term = predicate.get("term")
     if isinstance(term, str):
         yield "name", term
+        if predicate["type"] == "is-null":
+            yield "null", None
         constants = predicate.get("values", [predicate["value"]] if "value" in predicate else [])
         for constant in constants:
             if isinstance(types.get(term), str) and constant is not None:
@@ -252,9 +257,9 @@ def _predicate(operation: str) -> Callable[[Any, list[Any]], Extracted]:
                 yield from _named(name, _bound(by_id[id_], digits))
         for position, member in enumerate(fields):
             type_ = _partition_type(by_id.get(str(member.get("source-id")), ""), member["transform"])
-            value = args.get("partition", {}).get(str(member["field-id"]))
-            if value is not None:
-                yield name, _base(type_), value
+            if "partition" in args:
+                value = args["partition"].get(str(member["field-id"]))
+                yield name, "null" if value is None else _base(type_), value
             for summary in args.get("summaries", ())[position : position + 1]:
                 for kind in ("lower_bound", "upper_bound"):
                     if kind in summary:
@@ -274,19 +279,21 @@ def _manifest(operation: str) -> Callable[[Any, list[Any]], Extracted]:
             for one in spec["fields"]
             if isinstance(types.get(one.get("source-id")), str) and "field-id" in one
         }
+        yield operation, "manifest-bytes", args.get("bytes", "")
         entries = args.get("entries") or [one for answer in answers for one in answer.get("entries", ())]
         for entry in entries:
             file = entry["data_file"]
             yield operation, "name", file.get("file_path", "")
-            for id_, value in (file.get("partition") or {}).items():
-                if id_ in fields and value is not None:
-                    yield operation, _base(fields[id_]), value
+            partition = file.get("partition") or {}
+            for id_, type_ in fields.items():
+                yield operation, "null" if partition.get(id_) is None else _base(type_), partition.get(id_)
 
     return extract
 
 
 def _table_read(args: Any, answers: list[Any]) -> Extracted:
     types = args.get("types", {})
+    yield "table.read", "table", args["table"]
     yield from _named("table.read filter", _literals(args.get("filter"), types))
     for answer in answers:
         for row in answer["rows"]:
@@ -334,23 +341,23 @@ def _script(operation_name: str) -> Callable[[Any, list[Any]], Extracted]:
 def _names(operation: str, *members: str) -> Callable[[Any, list[Any]], Extracted]:
     """Extract values of operations on names: strings in some members, at any depth, of requests and answers."""
 
-    def texts(document: Any, wanted: bool) -> Iterator[str]:
+    def texts(document: Any, wanted: bool) -> Iterator[TypedValue]:
         if isinstance(document, dict):
             for name, member in document.items():
                 if name in ("properties", "refs") and name in members and isinstance(member, dict):
-                    yield from member
-                    yield from (one for one in member.values() if isinstance(one, str))
+                    yield from (("name", one) for one in member)
+                    values = [one for one in member.values() if isinstance(one, str)]
+                    yield from ((kind, one) for one in values for kind in ("name", "property"))
                 yield from texts(member, name in members)
         elif isinstance(document, list):
             for one in document:
                 yield from texts(one, wanted)
         elif wanted and isinstance(document, str):
-            yield document
+            yield "name", document
 
     def extract(args: Any, answers: list[Any]) -> Extracted:
         for document in (args, *answers):
-            for text in texts(document, wanted=False):
-                yield operation, "name", text
+            yield from _named(operation, texts(document, wanted=False))
 
     return extract
 
@@ -372,6 +379,27 @@ def _metadata(operation: str) -> Callable[[Any, list[Any]], Extracted]:
             for member in _members(schema, "fields"):
                 if isinstance(member, dict) and "initial-default" in member:
                     yield from _named(operation, _typed(member.get("type"), member["initial-default"]))
+
+    return extract
+
+
+def _positions(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Extract the ends of the ranges of positions in deletion vectors."""
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        for document in (args, *answers):
+            for ends in document.get("ranges", ()) if isinstance(document, dict) else ():
+                yield from ((operation, kind, one) for one in ends for kind in ("position", "last-position"))
+
+    return extract
+
+
+def _plaintext(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Extract the unencrypted bytes of AES GCM streams."""
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        for document in answers if operation == "gcm.decrypt" else [args] if answers else []:
+            yield operation, "plaintext", document["bytes"]
 
     return extract
 
@@ -431,6 +459,9 @@ EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
     "table.change": _script("table.change"),
     "name-mapping.apply": _names("name-mapping.apply", "name", "names"),
     "schema.evolve": _names("schema.evolve", "name"),
+    "partition-spec.evolve": _names("partition-spec.evolve", "name"),
+    **{name: _positions(name) for name in ("dv.encode", "dv.decode")},
+    **{name: _plaintext(name) for name in ("gcm.encrypt", "gcm.decrypt")},
     "type.parse": _names("type.parse", "name"),
     **{name: _metadata(name) for name in ("metadata.read", "metadata.write", "metadata.upgrade", "retention.expire")},
     "puffin.read": _names("puffin.read", "properties"),

@@ -14,10 +14,12 @@ from typing import Any
 # name, type, value in the exchange form, note
 Row = tuple[str, str, Any, str]
 
-SMALL, LARGE = "decimal(9, 2)", "decimal(38, 10)"
+SMALL, MEDIUM, LARGE = "decimal(9, 2)", "decimal(18, 2)", "decimal(38, 10)"
 NINES = "9" * 28 + "." + "9" * 10
 LONG_TEXT = "0123456789abcdef" * 32
 EVERY_BYTE = bytes(range(256)).hex().upper()
+VERY_LONG = EVERY_BYTE * 129
+"""33,024 bytes, whose number does not fit into 16 bits with a sign."""
 
 INTEGERS: list[Row] = [
     ("int-zero", "int", 0, ""),
@@ -149,6 +151,9 @@ NAMES = (
 )
 """Names of columns and properties that software easily alters. None has a dot, which separates the names of a path."""
 
+TEXTS = {name.removeprefix("string-"): text for name, type_, text, _ in STRINGS}
+"""Texts that software easily alters, by their names: values of properties."""
+
 LOOKALIKES = ("start", "end", "doublequote", "single''quote", "backslash", "per cent", "a b", "E\u0301", "upper")
 """Names that are not in `NAMES`, but that one of these could be mistaken for."""
 
@@ -158,18 +163,27 @@ PATHS = (*(f"s3://b/wh/t/data/{name}/{number}.parquet" for number, name in enume
 LIMITS: list[Row] = [
     ("float-min", "float", -3.4028234663852886e38, "the least number"),
     ("float-below-max", "float", 3.4028232635611926e38, "one below the largest, exactly this double"),
+    ("float-above-min", "float", -3.4028232635611926e38, "one above the least, exactly this double"),
+    ("float-least-normal", "float", 1.1754943508222875e-38, "2^-126, the least number with all digits"),
+    ("float-largest-subnormal", "float", 1.1754942106924411e-38, "one below 2^-126"),
     ("double-min", "double", -1.7976931348623157e308, "the least number"),
     ("double-below-max", "double", 1.7976931348623155e308, "one below the largest"),
+    ("double-above-min", "double", -1.7976931348623155e308, "one above the least"),
+    ("double-least-normal", "double", 2.2250738585072014e-308, "2^-1022, the least number with all digits"),
+    ("double-largest-subnormal", "double", 2.225073858507201e-308, "one below 2^-1022"),
     ("float-minus-subnormal", "float", -1.401298464324817e-45, "-2^-149, which is not -0.0"),
     ("double-minus-subnormal", "double", -5e-324, "-2^-1074, which is not -0.0"),
     ("decimal-below-most-digits", LARGE, NINES[:-1] + "8", "one unit below the largest"),
     ("decimal-above-most-digits-negative", LARGE, f"-{NINES[:-1]}8", "one unit above the least"),
+    ("decimal-nine-digits", SMALL, "9999999.99", "the largest of 9 digits, which fit an int"),
+    ("decimal-eighteen-digits", MEDIUM, "9999999999999999.99", "the largest of 18 digits, which fit a long"),
     ("date-below-max", "date", "+5881580-07-10", "one day below the largest int"),
     ("date-above-min", "date", "-5877641-06-24", "one day above the smallest int"),
 ]
-"""Values that the suites of single values, hashes, transforms and bounds have, and tables do not."""
+"""Further values at limits and beside them, in separate tables: a failure on one of them hides no other value."""
 
 ROWS: list[Row] = [*BOOLEANS, *INTEGERS, *REALS, *DECIMALS, *DATES, *TIMES, *INSTANTS, *STRINGS, *BYTES]
+EVERY_ROW: list[Row] = [*ROWS, *LIMITS]
 
 
 TABLES: dict[str, tuple[str, ...]] = {
@@ -179,8 +193,17 @@ TABLES: dict[str, tuple[str, ...]] = {
     "calendar": ("date", "time", "timestamp", "timestamptz"),
     "far": ("date", "timestamp", "timestamptz"),
     "nanoseconds": ("timestamp_ns", "timestamptz_ns"),
+    "limits": ("float", "double", "decimal"),
+    "far-limits": ("date",),
 }
 """The types of the columns of the golden tables of awkward values, by the names of the tables."""
+
+
+def table_rows(table: str) -> list[Row]:
+    """Return the values of a golden table."""
+    rows = LIMITS if table.endswith("limits") else ROWS
+    is_of_far = table.startswith("far")
+    return [row for row in rows if kind(row[1]) in TABLES[table] and is_far(row[0], row[1]) is is_of_far]
 
 
 def kind(type_: str) -> str:
@@ -203,7 +226,7 @@ def type_value_key(type_: str, value: Any) -> str:
     return json.dumps([kind(type_), value])
 
 
-def not_in(used: Iterable[tuple[str, Any]], rows: Iterable[Row] = (*ROWS, *LIMITS)) -> list[Row]:
+def not_in(used: Iterable[tuple[str, Any]], rows: Iterable[Row] = tuple(EVERY_ROW)) -> list[Row]:
     """Return the rows whose type and value a suite does not use yet, each with a name for its id.
 
     Args:

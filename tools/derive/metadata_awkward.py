@@ -51,15 +51,21 @@ MEMBERS = (
 )
 """The parts of metadata that have names: the part, its requirement, and the members of the document."""
 
+TEXTS: Document = apply_edits(V2_SMALL, {"/properties": awkward.TEXTS})
+"""A table whose properties have values that are easily changed."""
+
 
 ASKED = ("boolean-true", "decimal-zeros-at-the-end", "int-max")
 """Default values that valid neighbours of broken documents already have (`metadata-default-*-valid`)."""
 
 
 def _named() -> Iterator[tuple[str, str, Document, Document]]:
-    """Yield the part, the requirement, the arguments of the request and the expected members for each of `MEMBERS`."""
-    for name, code, members in MEMBERS:
-        yield name, code, {"metadata": NAMED, "select": list(members)}, select_members(canonical(NAMED), members)
+    """Yield the part, the requirement, the arguments of the request and the expected members of each part."""
+    for name, code, document, members in (
+        *((name, code, NAMED, members) for name, code, members in MEMBERS),
+        ("texts", "TMD014", TEXTS, ("properties",)),
+    ):
+        yield name, code, {"metadata": document, "select": list(members)}, select_members(canonical(document), members)
 
 
 def reads() -> Iterator[Vector]:
@@ -89,7 +95,7 @@ def reads() -> Iterator[Vector]:
 
 def defaults() -> Iterator[Vector]:
     """Yield cases of columns with an awkward default value that JSON can represent."""
-    for name, type_, value, note in (*awkward.ROWS, *awkward.LIMITS):
+    for name, type_, value, note in awkward.EVERY_ROW:
         if value in ("NaN", "Infinity", "-Infinity") or name in ASKED:
             continue
         default = json_forms(type_, value)[0]
@@ -119,7 +125,7 @@ def defaults() -> Iterator[Vector]:
 def writes() -> Iterator[Vector]:
     """Yield cases of names and texts of documents that are written."""
     for name, code, args, _ in _named():
-        form = {member: NAMED[member] for member in args["select"]}
+        form = {member: args["metadata"][member] for member in args["select"]}
         yield Vector(
             f"metadata-write-awkward-{name}",
             (code,),

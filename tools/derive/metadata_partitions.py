@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tools.derive import awkward
 from tools.derive.metadata import Document, topic_files
 from tools.derive.metadata_bases import NESTED, SPEC
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
@@ -209,6 +210,17 @@ def evolution() -> Iterator[Vector]:
         ok(_made([DAY, BUCKET, _field(2, 1011, "data", "identity")], 1011)),
         SECTION,
         "an id is not given twice, although no spec has it now",
+        only=(2,),
+    )
+    added = [(f"bucket[{width}]", name) for width, name in enumerate((*awkward.NAMES, "dot.ted"), 100)]
+    named = [_field(1, id_, name, transform) for id_, (transform, name) in enumerate(added, 1002)]
+    yield Vector(
+        "spec-v2-awkward-names",
+        ("PAR001", "PAR010"),
+        _args([_add(1, transform, name) for transform, name in added], 2),
+        ok(_made([DAY, BUCKET, *named], 1001 + len(named))),
+        SECTION,
+        "names are not trimmed, folded or normalised",
         only=(2,),
     )
     twice = [DAY, BUCKET, _field(2, 1002, "ts_day", "identity")]

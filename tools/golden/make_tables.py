@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.entry_point import run_without_parser
-from tools.golden import make_tables_cases, make_tables_kit  # noqa: F401 - the cases register themselves
+from tools.golden import make_tables_arrow, make_tables_cases, make_tables_kit  # noqa: F401 - the cases register themselves
 
 ROOT = Path(__file__).resolve().parents[2]
 WAREHOUSES = {"iceberg-java": "/tmp/iceberg-conformance", "iceberg-java@1.10.2": "file:///tmp/iceberg-conformance"}
@@ -79,7 +79,11 @@ def main() -> None:
         make(engine, names)
         return
     for engine in dict.fromkeys(make_tables_kit.MAKERS[name][0] for name in names):
-        spawn(engine, [name for name in names if make_tables_kit.MAKERS[name][0] == engine])
+        mine = [name for name in names if make_tables_kit.MAKERS[name][0] == engine]
+        if engine == make_tables_arrow.ENGINE:
+            make(engine, mine)
+        else:
+            spawn(engine, mine)
 
 
 if __name__ == "__main__":

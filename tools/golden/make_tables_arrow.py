@@ -13,8 +13,8 @@ from spec_ref.core.json_types import JsonObject
 from tools.derive.planning import PlanTable, entry, position_deletes
 from tools.golden.make_tables_kit import Row, Table, exchange, golden
 
-ENGINE = "pyiceberg"
-"""The engine whose environment has Arrow."""
+ENGINE = "pyarrow"
+"""No engine: Arrow of this tool's environment."""
 
 PATH, POS = (2147483546, "file_path"), (2147483545, "pos")
 
@@ -141,6 +141,22 @@ def _pages(_session: None) -> None:
     }
     table.add(table.data("1.parquet", rows, types, **options))
     table.finish_table(rows)
+
+
+@golden("arrow-nan-payloads", ENGINE)
+def _nan_payloads(_session: None) -> None:
+    import pyarrow as pa
+
+    about = "NaN with a payload, and with a sign: the other bits of a NaN have no meaning"
+    table = ArrowTable("arrow-nan-payloads", about, {"id": "long", "f": "float", "d": "double"})
+    floats, doubles = "0100C07F 0000C0FF 0000C03F", "010000000000F87F 000000000000F8FF 000000000000F83F"
+    arrays = {
+        (1, "id"): pa.array([1, 2, 3], pa.int64()),
+        (2, "f"): pa.Array.from_buffers(pa.float32(), 3, [None, pa.py_buffer(bytes.fromhex(floats))]),
+        (3, "d"): pa.Array.from_buffers(pa.float64(), 3, [None, pa.py_buffer(bytes.fromhex(doubles))]),
+    }
+    table.add(entry("1.parquet", **table.write("1.parquet", arrays)))
+    table.finish_table([{"id": number, "f": value, "d": value} for number, value in ((1, "NaN"), (2, "NaN"), (3, 1.5))])
 
 
 NAMES = {"id": "long", "pos": "long", "file_path": "string"}

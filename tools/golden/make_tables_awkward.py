@@ -16,7 +16,7 @@ from tools.golden.make_tables_pyiceberg import ENGINE as PYICEBERG
 from tools.golden.make_tables_pyiceberg import PyTable
 from tools.golden.make_tables_spark import JavaTable, Session
 
-NOT_IN_ORC = ("calendar", "far", "nanoseconds")
+NOT_IN_ORC = ("calendar", "far", "far-limits", "nanoseconds")
 """Kinds without ORC tables: Iceberg-Java writes wrong instants to ORC before 1970 and beyond nanoseconds' range."""
 
 Rows = list[tuple[Any, ...]]
@@ -24,12 +24,7 @@ Rows = list[tuple[Any, ...]]
 
 def columns(name: str) -> tuple[dict[str, Any], Rows]:
     """Return the columns of a table, each named after its type, and the rows."""
-    types = awkward.TABLES[name]
-    rows = [
-        row
-        for row in awkward.ROWS
-        if awkward.kind(row[1]) in types and awkward.is_far(row[0], row[1]) is (name == "far")
-    ]
+    rows = awkward.table_rows(name)
     kinds = list(dict.fromkeys(row[1] for row in rows))
     values = [[row[2] for row in rows if row[1] == type_] for type_ in kinds]
     longest = max(map(len, values))
@@ -115,20 +110,42 @@ def _renumbered(fields: list[Any]) -> dict[str, Any]:
     return {field["name"]: renumber(field["type"]) for field in fields}
 
 
-def _nulls(format_: str) -> None:
-    name = f"awkward-nulls-{format_}"
+NESTED = {
+    "nulls": "nulls and empty collections at every depth",
+    "deep-nulls": "nulls and empty collections in maps that other types contain",
+    "null-keys": "null fields of the keys of a map",
+}
+
+
+def _nulls(kind: str, format_: str) -> None:
+    name = f"awkward-{kind}-{format_}"
 
     @golden(name, "iceberg-java")
     def make(session: Session) -> None:
-        from tools.derive.cases.awkward_writing import NESTED, NESTED_ROWS
+        from tools.derive.cases import awkward_writing as cases
 
-        table = JavaTable(session, name, 2, f"nulls and empty collections at every depth in {format_}")
-        types = _renumbered(NESTED)
+        columns, rows = {
+            "nulls": (cases.NESTED, cases.NESTED_ROWS),
+            "deep-nulls": (cases.DEEP, cases.DEEP_ROWS),
+            "null-keys": (cases.KEYS, cases.KEYS_ROWS),
+        }[kind]
+        table = JavaTable(session, name, 2, f"{NESTED[kind]} in {format_}")
+        types = _renumbered(columns)
         table.make(types)
-        rows = [
-            tuple(_named(type_, value) for type_, value in zip(types.values(), row, strict=True)) for row in NESTED_ROWS
-        ]
-        table.append(format_, *rows)
+        made = [tuple(_named(type_, value) for type_, value in zip(types.values(), row, strict=True)) for row in rows]
+        table.append(format_, *made)
+        table.mark("all rows")
+        table.finish()
+
+
+def _very_long(format_: str) -> None:
+    name = f"awkward-very-long-{format_}"
+
+    @golden(name, "iceberg-java")
+    def make(session: Session) -> None:
+        table = JavaTable(session, name, 2, f"a binary of 33,024 bytes in {format_}")
+        table.make({"id": "long", "binary": "binary"})
+        table.append(format_, (1, awkward.VERY_LONG), (2, ""))
         table.mark("all rows")
         table.finish()
 
@@ -146,7 +163,9 @@ def _names(format_: str) -> None:
 
 
 for _format in ("parquet", "avro", "orc"):
-    _nulls(_format)
+    for _kind in NESTED:
+        _nulls(_kind, _format)
+    _very_long(_format)
     _names(_format)
 
 

@@ -7,9 +7,11 @@ and shredded variants in forms that the engines of this project do not write, or
 from __future__ import annotations
 
 import io
+from decimal import Decimal
 from typing import Any
 
-from tools.derive import avro, variant
+from tools.derive import avro, awkward, variant
+from tools.derive.instants import count
 from tools.golden.make_tables_arrow import ENGINE, ArrowTable
 from tools.golden.make_tables_kit import golden, list_type, map_type, struct
 
@@ -226,6 +228,49 @@ _variants(
         ),
         (_object(_bytes({"d": None})), {"d": None}),
     ],
+)
+WORDS = {
+    "timestamptz": "timestamp",
+    "timestamp": "timestamp_ntz",
+    "timestamptz_ns": "timestamp_ns",
+    "timestamp_ns": "timestamp_ntz_ns",
+}
+"""The names in the variant encoding of types that Iceberg calls otherwise."""
+
+
+def _awkward(far: bool) -> list[tuple[dict[str, Any], Any]]:
+    """Return the awkward values that a variant can have, as they are stored and as they are read."""
+    made: list[Any] = []
+    for name, type_, value, _ in awkward.EVERY_ROW:
+        kind = awkward.kind(type_)
+        if awkward.is_far(name, type_) is not far or kind in ("uuid", "fixed"):
+            continue
+        if kind == "decimal":
+            made.append(Decimal(value))
+        elif kind in ("boolean", "string"):
+            made.append(value)
+        elif kind == "binary":
+            made.append(bytes.fromhex(value))
+        elif kind in ("int", "long"):
+            made.append(int(value))
+        elif kind in ("float", "double"):
+            made.append(float(value) if kind == "double" else ("float", float(value)))
+        else:
+            made.append((WORDS.get(kind, kind), count(type_, value)))
+    return [({"value": _bytes(one)}, one) for one in made]
+
+
+_variants(
+    "arrow-variant-awkward",
+    "variants of values at limits, or that are easily changed",
+    lambda: None,
+    _awkward(far=False),
+)
+_variants(
+    "arrow-variant-far",
+    "variants of days and instants before the year 1 and after 9999",
+    lambda: None,
+    _awkward(far=True),
 )
 _variants(
     "arrow-variant-both",

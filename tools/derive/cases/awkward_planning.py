@@ -87,7 +87,7 @@ def _both_kinds(
 
 
 def _metrics() -> Iterator[Vector]:
-    for name, type_, value, note in awkward.ROWS:
+    for name, type_, value, note in awkward.EVERY_ROW:
         predicate, said = predicate_for(name, type_, value, note)
         found: JsonObject = {"record_count": "10", "value_counts": {"1": "10"}, "null_value_counts": {"1": "0"}}
         if type_ in ("float", "double"):
@@ -106,11 +106,16 @@ def _spec(transform: str) -> JsonObject:
 
 
 def _identity_partitions() -> Iterator[Vector]:
-    for name, type_, value, note in awkward.ROWS:
+    for name, type_, value, note in awkward.EVERY_ROW:
         predicate, said = predicate_for(name, type_, value, note)
         codes = ("SCN003", "TRN002", order_code(type_)) if value != "NaN" else ("SCN003", "TRN002")
         args = {"schema": schema(x=type_), "spec": _spec("identity"), "partition": {"1000": value}}
         yield from _both_kinds(f"projection-awkward-{name}", codes, args, predicate, said, _point(type_, name))
+
+
+def _null_partition() -> Iterator[Vector]:
+    args = {"schema": schema(x="int"), "spec": _spec("identity"), "partition": {"1000": None}}
+    yield from _both_kinds("projection-null", ("SCN003", "TRN002"), args, leaf("is-null"), "a partition of null", ())
 
 
 def _ordered(name: str, type_: str, value: Any, predicate: Any) -> Any:
@@ -123,12 +128,14 @@ def _ordered(name: str, type_: str, value: Any, predicate: Any) -> Any:
 
 def _transformed_partitions() -> Iterator[Vector]:
     for base, types in TRANSFORMS.items():
-        for name, type_, value, note in awkward.ROWS:
+        for name, type_, value, note in awkward.EVERY_ROW:
             kind = awkward.kind(type_)
             if kind not in types:
                 continue
             if awkward.is_far(name, type_) and (base == "bucket" or (base == "hour" and name.endswith(("max", "min")))):
                 continue  # buckets are not ordered, and the hours of such an instant do not fit an int
+            if base in ("year", "month") and name in ("date-below-max", "date-above-min"):
+                continue  # the year and the month are those of the limit beside it
             # truncate[2] of the least decimal has 39 digits; 3 divides it
             lowest = base == "truncate" and name == "decimal-most-digits-negative"
             transform = "truncate[3]" if lowest else WIDTHS.get(base, base)
@@ -147,7 +154,7 @@ def _transformed_partitions() -> Iterator[Vector]:
 
 
 def _residuals() -> Iterator[Vector]:
-    for name, type_, value, note in awkward.ROWS:
+    for name, type_, value, note in awkward.EVERY_ROW:
         predicate, said = predicate_for(name, type_, value, note)
         yield SchemaVector(
             f"residual-awkward-{name}",
@@ -167,7 +174,7 @@ def _residuals() -> Iterator[Vector]:
 
 
 def _summaries() -> Iterator[Vector]:
-    for name, type_, value, note in awkward.ROWS:
+    for name, type_, value, note in awkward.EVERY_ROW:
         if name == "float-nan":
             continue  # the vector summary-only-nan covers it
         predicate, said = predicate_for(name, type_, value, note)
@@ -192,7 +199,7 @@ def _summaries() -> Iterator[Vector]:
 def files() -> Iterator[VectorFile]:
     """Yield the vector files of awkward values in scan planning."""
     yield VectorFile("expressions/metrics-awkward.json", "metrics.evaluate", SECTION, tuple(_metrics()))
-    partitions = (*_identity_partitions(), *_transformed_partitions())
+    partitions = (*_identity_partitions(), *_null_partition(), *_transformed_partitions())
     yield VectorFile("expressions/projections-awkward.json", "projection.evaluate", SECTION, partitions)
     yield VectorFile("expressions/residuals-awkward.json", "residual.evaluate", SECTION, tuple(_residuals()))
     yield VectorFile("expressions/summaries-awkward.json", "summaries.evaluate", SECTION, tuple(_summaries()))

@@ -30,15 +30,31 @@ TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
     "float-minus-zero": ([-1.401298464324817e-45], "taken for the float next to it"),
     "float-subnormal": ([0.0], "flushed to zero"),
     "float-max": ([3.4028232635611926e38], "taken for the next smaller float"),
+    "float-min": ([-3.4028232635611926e38], "taken for the next greater float"),
+    "float-below-max": ([3.4028234663852886e38], "rounded up to the largest float"),
+    "float-above-min": ([-3.4028234663852886e38], "rounded down to the least float"),
+    "float-minus-subnormal": ([0.0], "flushed to zero"),
+    "float-least-normal": ([1.1754942106924411e-38, 0.0], "taken for the float before it"),
+    "float-largest-subnormal": ([1.1754943508222875e-38, 0.0], "flushed to zero, or rounded up"),
     "double-zero": ([5e-324], "taken for the double next to it"),
     "double-minus-zero": ([-5e-324], "taken for the double next to it"),
     "double-subnormal": ([0.0], "flushed to zero"),
     "double-max": ([1e308], "rounded to fewer digits"),
+    "double-min": ([-1.7976931348623155e308], "taken for the next greater double"),
+    "double-below-max": ([1.7976931348623157e308], "rounded up to the largest double"),
+    "double-above-min": ([-1.7976931348623157e308], "rounded down to the least double"),
+    "double-minus-subnormal": ([0.0], "flushed to zero"),
+    "double-least-normal": ([2.225073858507201e-308, 0.0], "taken for the double before it"),
+    "double-largest-subnormal": ([2.2250738585072014e-308, 0.0], "flushed to zero, or rounded up"),
     "decimal-zero": (["0.01", "-0.01"], "rounded"),
     "decimal-minus-one-unit": (["0.00", "0.01"], "rounded"),
     "decimal-zeros-at-the-end": (["14.02", "1.42"], "stripped of its zero"),
     "decimal-most-digits": (["9999999999999999999999999999.9999999998", "0.0000000001"], "rounded as a double"),
     "decimal-most-digits-negative": (["-9999999999999999999999999999.9999999998"], "rounded as a double"),
+    "decimal-below-most-digits": (["9999999999999999999999999999.9999999999"], "rounded as a double"),
+    "decimal-above-most-digits-negative": (["-9999999999999999999999999999.9999999999"], "rounded as a double"),
+    "decimal-nine-digits": (["9999999.98"], "rounded as a float"),
+    "decimal-eighteen-digits": (["9999999999999999.98"], "rounded as a double"),
     "date-before-the-epoch": (["1970-01-01"], "rounded toward zero"),
     "date-leap-day": (["2000-02-28", "2000-03-01"], "moved to another day"),
     "date-first-year": (["0001-01-03", "2001-01-01"], "read in the Julian calendar, or with two digits"),
@@ -85,7 +101,9 @@ COMPARED: dict[str, tuple[str, Any]] = {
     "before-1": ("lt", "0001-01-01"),
     "after-9999": ("gt", "9999-12-31"),
     "max": ("gt", "9999-12-31"),
+    "below-max": ("gt", "9999-12-31"),
     "min": ("lt", "0001-01-01"),
+    "above-min": ("lt", "0001-01-01"),
 }
 """For instants whose text ISO 8601 permits only by agreement: a comparison with a date that needs no agreement."""
 
@@ -131,7 +149,7 @@ def order_code(type_: str) -> str:
 
 def vectors() -> Iterator[Vector]:
     """Yield a vector for each value: a predicate that is true only of it."""
-    for name, type_, value, note in awkward.ROWS:
+    for name, type_, value, note in awkward.EVERY_ROW:
         if value == "NaN" or type_ == "boolean":
             continue
         predicate, said = predicate_for(name, type_, value, note)

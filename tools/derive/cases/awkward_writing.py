@@ -65,20 +65,47 @@ NESTED_ROWS: tuple[tuple[Any, ...], ...] = (
     ),
 )
 
+DEEP = fields(
+    ("id", "long"),
+    ("sm", struct(("m", map_type("string", "int")), ("l", list_type(map_type("string", "int"))))),
+    ("mm", map_type("string", map_type("string", "int"))),
+    ("ls", list_type(struct(("l", list_type(struct(("m", map_type("string", "int")))))))),
+)
+EMPTY: Json = {"keys": [], "values": []}
+DEEP_ROWS: tuple[tuple[Any, ...], ...] = (
+    ("1", None, None, None),
+    ("2", {"m": None, "l": None}, {"keys": ["k"], "values": [None]}, [{"l": None}]),
+    (
+        "3",
+        {"m": {"keys": ["k", "l"], "values": [None, 1]}, "l": [None, {"keys": ["k"], "values": [None]}, EMPTY]},
+        {"keys": ["k", "l"], "values": [{"keys": ["a"], "values": [None]}, EMPTY]},
+        [{"l": [{"m": {"keys": ["k"], "values": [None]}}, {"m": None}, None]}, None],
+    ),
+    ("4", {"m": EMPTY, "l": []}, EMPTY, [{"l": []}, {"l": [{"m": EMPTY}]}]),
+)
+"""Nulls in maps inside of structs and maps, and below three others."""
+
+KEYS = fields(("id", "long"), ("k", map_type(struct(("a", "int"), ("b", "string")), "int")))
+KEYS_ROWS: tuple[tuple[Any, ...], ...] = (
+    ("1", {"keys": [{"a": 1, "b": None}, {"a": None, "b": "x"}], "values": [1, None]}),
+    ("2", EMPTY),
+)
+"""Null fields of the keys of a map."""
+
 NAMES = awkward.NAMES
 
 
-def _columns(types: tuple[str, ...], far: bool | None) -> tuple[list[Json], str, list[tuple[Any, ...]]]:
+def _columns(
+    types: tuple[str, ...], far: bool | None, values: list[awkward.Row] = awkward.ROWS
+) -> tuple[list[Json], str, list[tuple[Any, ...]]]:
     """Return a column for each of some types, and rows with their awkward values; ``far`` selects or drops far ones."""
     rows = [
-        row
-        for row in awkward.ROWS
-        if awkward.kind(row[1]) in types and (far is None or row[0].endswith(awkward.FAR) is far)
+        row for row in values if awkward.kind(row[1]) in types and (far is None or row[0].endswith(awkward.FAR) is far)
     ]
     kinds = list(dict.fromkeys(row[1] for row in rows))
-    values = [[row[2] for row in rows if row[1] == type_] for type_ in kinds]
-    longest = max(map(len, values))
-    padded = [[*column, *[None] * (longest - len(column))] for column in values]
+    of_kinds = [[row[2] for row in rows if row[1] == type_] for type_ in kinds]
+    longest = max(map(len, of_kinds))
+    padded = [[*column, *[None] * (longest - len(column))] for column in of_kinds]
     letters = [f"c{number}" for number, _ in enumerate(kinds)]
     columns = fields(("id", "long"), *zip(letters, kinds, strict=True))
     return (
@@ -114,6 +141,35 @@ def cases() -> Iterator[Case]:
                 )
 
 
+def limit_cases() -> Iterator[Case]:
+    """Yield cases of further values at limits, and of a very long one."""
+    for format_ in FORMATS:
+        for name, (codes, columns, names, rows) in _limits().items():
+            yield Case(
+                f"awkward-{name}-{format_}",
+                (*codes, *WRITTEN[format_]),
+                (create(2, columns, format=format_), append(names, *rows)),
+                "values at their limits and beside them, as they were written",
+            )
+        yield Case(
+            f"awkward-very-long-{format_}",
+            ("TYP024", *WRITTEN[format_]),
+            (create(2, VERY_LONG, format=format_), append("id c", *VERY_LONG_ROWS)),
+            "33,024 bytes, as they were written",
+        )
+
+
+VERY_LONG = fields(("id", "long"), ("c", "binary"))
+VERY_LONG_ROWS = (("1", awkward.VERY_LONG), ("2", ""))
+LIMITS = ("limits", "far-limits")
+
+
+def _limits() -> dict[str, tuple[tuple[str, ...], list[Json], str, list[tuple[Any, ...]]]]:
+    """Return, by the name of a golden table, the requirements of its types, its columns, their names and the rows."""
+    codes = {"limits": ("TYP011", "TYP012", "TYP013"), "far-limits": ("TYP015",)}
+    return {name: (codes[name], *_columns(awkward.TABLES[name], None, awkward.table_rows(name))) for name in LIMITS}
+
+
 def rewritten_cases() -> Iterator[Case]:
     """Yield cases of rows that are rewritten because another row of their file is deleted."""
     made = {
@@ -121,7 +177,11 @@ def rewritten_cases() -> Iterator[Case]:
         for name, (version, types, codes) in KINDS.items()
     }
     made["booleans"] = (2, ("TYP008",), *_columns(("boolean",), None))
+    made |= {f"far-{name}": (2, KINDS[name][2], *_columns(KINDS[name][1], far=True)) for name in ("days", "instants")}
+    made |= {name: (2, *rest) for name, rest in _limits().items()}
     made["nulls"] = (2, ("TYP002",), NESTED, "id s ll ls m ml ms lm", list(NESTED_ROWS))
+    made["deep-nulls"] = (2, ("TYP002",), DEEP, "id sm mm ls", list(DEEP_ROWS))
+    made["null-keys"] = (2, ("TYP004",), KEYS, "id k", list(KEYS_ROWS))
     for name, (version, codes, columns, names, rows) in made.items():
         gone = {**dict.fromkeys(names.split()), "id": "99"}
         yield Case(
@@ -147,6 +207,18 @@ def nested_cases() -> Iterator[Case]:
             ("TYP002", "TYP003", "TYP004", *WRITTEN[format_]),
             (create(2, NESTED, format=format_), append("id s ll ls m ml ms lm", *NESTED_ROWS)),
             "nulls and empty collections at every depth",
+        )
+        yield Case(
+            f"awkward-deep-nulls-{format_}",
+            ("TYP002", "TYP003", "TYP004", *WRITTEN[format_]),
+            (create(2, DEEP, format=format_), append("id sm mm ls", *DEEP_ROWS)),
+            "nulls and empty collections in maps that other types contain",
+        )
+        yield Case(
+            f"awkward-null-keys-{format_}",
+            ("TYP002", "TYP004", *WRITTEN[format_]),
+            (create(2, KEYS, format=format_), append("id k", *KEYS_ROWS)),
+            "a key may be a struct, and a field of it null",
         )
 
 

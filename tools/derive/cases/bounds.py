@@ -134,6 +134,7 @@ TRUNCATED: list[tuple[str, str, str, int, str]] = [
     ("binary-7f", "binary", "7F00", 1, "bytes are unsigned: 7F is followed by 80"),
     ("binary-ff-exact", "binary", "FFFF", 2, "not longer than the width: unchanged"),
     ("binary-00", "binary", "0000", 1, ""),
+    ("binary-very-long", "binary", awkward.VERY_LONG, 16, "truncated to the width"),
     *(
         (
             f"awkward-{name}",

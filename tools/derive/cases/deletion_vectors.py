@@ -81,6 +81,13 @@ def _sound() -> Iterator[tuple[str, str, bytes, Ranges, str]]:
         [(key * 65536 + key, key * 65536 + key + (key in (0, 8))) for key in range(9)],
         "nine containers have two bytes of flags, lowest bit first",
     )
+    yield (
+        "sign-border",
+        "PUF019",
+        _one((32767, array([65535])), (32768, array([0]))),
+        [((1 << 31) - 1, 1 << 31)],
+        "positions of 32 bits have no sign",
+    )
     yield "last-container", "PUF019", _one((65535, array([65535]))), [((1 << 32) - 1,) * 2], "the last 32-bit position"
     two = vector([(0, bitmap([(65535, array([65535]))])), (1, bitmap([(0, array([0]))]))])
     yield (
@@ -222,6 +229,8 @@ def _encoded() -> Iterator[tuple[str, str, list[tuple[int, bytes]], Ranges, str]
     yield "container-border", "PUF019", [(0, both)], [(65535, 65536)], "two containers"
     two = [(0, bitmap([(65535, array([65535]))])), (1, bitmap([(0, array([0]))]))]
     yield "key-border", "PUF019", two, [((1 << 32) - 1, 1 << 32)], "two bitmaps"
+    signs = bitmap([(32767, array([65535])), (32768, array([0]))])
+    yield "sign-border", "PUF019", [(0, signs)], [((1 << 31) - 1, 1 << 31)], "positions of 32 bits have no sign"
     full = [(0, runs([(0, 65535)])), (1, runs([(0, 34463)]))]
     yield "run", "PUF019", [(0, bitmap(full))], [(0, 99_999)], "many positions in a row"
     spans = [(first, first + 89) for first in range(0, 6000, 100)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import hashing
-from tools.derive.awkward import not_in
+from tools.derive.awkward import VERY_LONG, not_in
 from tools.derive.cases.values import BAD_VALUES, MALFORMED
 from tools.derive.vector import Vector, VectorFile, ok, refusals
 
@@ -376,6 +376,7 @@ def files() -> Iterator[VectorFile]:
         yield VectorFile(f"hashing/{topic}.json", "hash", SECTION, _vectors(rows))
     asked = [(row[1], row[2]) for rows in (*topics.values(), RESERVED) for row in rows]
     awkward: list[Row] = [(name, type_, value, None, note) for name, type_, value, note in not_in(asked)]
+    awkward.append(("awkward-binary-very-long", "binary", VERY_LONG, None, "33,024 bytes"))
     yield VectorFile("hashing/awkward.json", "hash", SECTION, _vectors(awkward))
     unknown = Vector(
         "hash-unknown", ("HSH009",), {"type": "unknown", "value": None}, ok(None), "spec: Appendix B", "always null"

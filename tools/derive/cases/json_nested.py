@@ -35,6 +35,20 @@ LIST_OF_LISTS = {
     "element": {**OPTIONAL_LIST, "element-id": 4},
 }
 LIST_OF_MAPS = {"type": "list", "element-id": 3, "element-required": False, "element": OPTIONAL_MAP}
+INNER_MAP = {**OPTIONAL_MAP, "key-id": 6, "value-id": 7}
+MAP_OF_MAPS = {**OPTIONAL_MAP, "value": INNER_MAP}
+OPTIONAL_STRUCT = {
+    "type": "struct",
+    "fields": [
+        {"id": 11, "name": "n", "required": False, "type": "int"},
+        {"id": 12, "name": "l", "required": False, "type": OPTIONAL_LIST},
+        {"id": 13, "name": "m", "required": False, "type": OPTIONAL_MAP},
+    ],
+}
+MAP_OF_LISTS_OF_MAPS = {
+    **OPTIONAL_MAP,
+    "value": {"type": "list", "element-id": 8, "element-required": False, "element": INNER_MAP},
+}
 OPTIONAL_MAP_OF_LISTS = {**OPTIONAL_MAP, "value": {**OPTIONAL_LIST, "element-id": 6}}
 
 NULLS_INSIDE = {
@@ -43,6 +57,10 @@ NULLS_INSIDE = {
     "awkward-lists": ("TYP003",),
     "awkward-maps": ("TYP003", "TYP004"),
     "awkward-list-of-maps": ("TYP003", "TYP004"),
+    "awkward-struct": ("TYP003", "TYP004"),
+    "awkward-struct-of-empty": ("TYP003", "TYP004"),
+    "awkward-map-of-maps": ("TYP004",),
+    "awkward-map-of-lists-of-maps": ("TYP003", "TYP004"),
 }
 """Values with nulls as elements or as values of maps: the requirements that permit them."""
 
@@ -74,8 +92,58 @@ NESTED: list[tuple[str, dict[str, Any], Any, bool, str]] = [
         False,
         "nulls and empty maps in lists",
     ),
+    (
+        "awkward-struct",
+        OPTIONAL_STRUCT,
+        {"11": 1, "12": [None], "13": {"keys": ["a"], "values": [None]}},
+        False,
+        "nulls in the list and the map of a struct",
+    ),
+    (
+        "awkward-struct-of-empty",
+        OPTIONAL_STRUCT,
+        {"11": 1, "12": [], "13": {"keys": [], "values": []}},
+        False,
+        "an empty list and an empty map in a struct",
+    ),
+    (
+        "awkward-map-of-maps",
+        MAP_OF_MAPS,
+        {
+            "keys": ["a", "b", "c"],
+            "values": [None, {"keys": [], "values": []}, {"keys": ["d"], "values": [None]}],
+        },
+        False,
+        "nulls and empty maps in maps",
+    ),
+    (
+        "awkward-map-of-lists-of-maps",
+        MAP_OF_LISTS_OF_MAPS,
+        {"keys": ["a"], "values": [[{"keys": ["b"], "values": [None]}]]},
+        False,
+        "a null at the fourth depth",
+    ),
     ("map-of-lists", MAP_OF_LISTS, {"keys": ["2017-11-16", "1969-12-31"], "values": [["14.20"], []]}, False, ""),
 ]
+
+NULL_FIELDS: list[tuple[str, dict[str, Any], Any, Any]] = [
+    ("struct", STRUCT, {"1": 1, "2": None}, {"1": 1}),
+    ("struct-in-struct", DEEP, {"7": {"1": 1, "2": None}}, {"7": {"1": 1}}),
+    ("struct-in-list", LIST_OF_STRUCTS, [{"1": 1, "2": None}], [{"1": 1}]),
+    (
+        "struct-in-map",
+        {**MAP, "value": STRUCT},
+        {"keys": ["a"], "values": [{"1": 1, "2": None}]},
+        {"keys": ["a"], "values": [{"1": 1}]},
+    ),
+    (
+        "struct-as-key",
+        {**MAP, "key": STRUCT},
+        {"keys": [{"1": 1, "2": None}], "values": [1]},
+        {"keys": [{"1": 1}], "values": [1]},
+    ),
+]
+"""Structs with a null field: by name, the type, the value, and the value without the member of the null."""
 
 BAD_NESTED: list[tuple[str, dict[str, Any], Any, str]] = [
     ("struct-list", STRUCT, [1, "bar"], "an object by field id, not a list"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -81,6 +82,24 @@ AWKWARD: dict[str, list[Any]] = {
     for type_ in dict.fromkeys(row[1] for row in awkward.ROWS)
 }
 """The awkward values of each type."""
+
+LIMITS: dict[str, list[Any]] = {
+    type_: [row[2] for row in awkward.LIMITS if row[1] == type_]
+    for type_ in dict.fromkeys(row[1] for row in awkward.LIMITS)
+}
+"""Further values at limits and beside them."""
+
+GROUPS = (
+    ("awkward", AWKWARD, "at its limits, or that engines easily alter"),
+    ("limits", LIMITS, "at its limits and beside them"),
+)
+
+
+NANS = {
+    "float": [struct.unpack("<f", bytes.fromhex(one))[0] for one in ("0100C07F", "0000C0FF")],
+    "double": [struct.unpack("<d", bytes.fromhex(one))[0] for one in ("010000000000F87F", "000000000000F8FF")],
+}
+"""Values of NaN whose bits are not those that most writers write."""
 
 
 def partition_codes(type_: str) -> str:
@@ -165,17 +184,31 @@ def vectors() -> Iterator[Vector]:
             [*items, None],
             f"values of type {type_}, and null",
         )
-    for type_, items in AWKWARD.items():
+    for group, by_type, which in GROUPS:
+        for type_, items in by_type.items():
+            schema, spec = partitioned(type_)
+            yield _tuple_case(
+                f"partition-{group}-{_slug(type_)}",
+                partition_codes(type_),
+                schema,
+                spec,
+                field(1000, "p", optional(avro_type(type_))),
+                type_,
+                items,
+                f"values of type {type_} {which}",
+            )
+    for type_, payloads in NANS.items():
         schema, spec = partitioned(type_)
         yield _tuple_case(
-            f"partition-awkward-{_slug(type_)}",
+            f"partition-nan-payloads-{type_}",
             partition_codes(type_),
             schema,
             spec,
             field(1000, "p", optional(avro_type(type_))),
             type_,
-            items,
-            f"values of type {type_} at its limits, or that engines easily alter",
+            payloads,
+            "NaN with a payload, and with a sign: the other bits of a NaN have no meaning",
+            stored=["NaN"] * len(payloads),
         )
     rows = [entry(number, file={"file_path": path}) for number, path in enumerate(awkward.PATHS)]
     yield case(

@@ -8,7 +8,7 @@ from typing import Any
 from tools.derive import awkward
 from tools.derive.cases.manifest_partitions import (
     AVRO_TYPES,
-    AWKWARD,
+    GROUPS,
     TWICE,
     avro_type,
     partition_codes,
@@ -199,23 +199,24 @@ def _partitions() -> Iterator[Vector]:
             spec=spec,
             partition=[field(1000, "p", optional(AVRO_TYPES[type_]))],
         )
-    for type_, items in AWKWARD.items():
-        schema, spec = partitioned(type_)
-        name = "".join(letter if letter.isalnum() else " " for letter in type_).split()
-        yield write(
-            f"partition-awkward-{'-'.join(name)}",
-            partition_codes(type_),
-            3 if type_.endswith("_ns") else 2,
-            [
-                entry(number, file={"partition": {"p": to_avro(type_, value)}}, **NEW)
-                for number, value in enumerate(items)
-            ],
-            f"values of type {type_} at its limits, or that engines easily alter",
-            partitions=[{"1000": value} for value in items],
-            schema=schema,
-            spec=spec,
-            partition=[field(1000, "p", optional(avro_type(type_)))],
-        )
+    for group, by_type, which in GROUPS:
+        for type_, items in by_type.items():
+            schema, spec = partitioned(type_)
+            name = "".join(letter if letter.isalnum() else " " for letter in type_).split()
+            yield write(
+                f"partition-{group}-{'-'.join(name)}",
+                partition_codes(type_),
+                3 if type_.endswith("_ns") else 2,
+                [
+                    entry(number, file={"partition": {"p": to_avro(type_, value)}}, **NEW)
+                    for number, value in enumerate(items)
+                ],
+                f"values of type {type_} {which}",
+                partitions=[{"1000": value} for value in items],
+                schema=schema,
+                spec=spec,
+                partition=[field(1000, "p", optional(avro_type(type_)))],
+            )
     for two, (type_, one, other) in TWICE.items():
         schema, spec, columns = twice(type_)
         yield write(

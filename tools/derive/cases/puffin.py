@@ -170,6 +170,15 @@ def _awkward() -> Iterator[Vector]:
         LAYOUT,
         "names and values as they are",
     )
+    metadata = _one(properties=awkward.TEXTS)
+    yield Vector(
+        "puffin-read-awkward-texts",
+        ("PUF015",),
+        _args(file(A, {"blobs": [metadata], "properties": awkward.TEXTS})),
+        _answer([(metadata, A)], awkward.TEXTS),
+        LAYOUT,
+        "values that are easily changed, as they are",
+    )
 
 
 def _permitted() -> Iterator[Vector]:
@@ -397,6 +406,8 @@ def _written() -> Iterator[Vector]:
     )
     names = {name: name for name in awkward.NAMES}
     yield _write("awkward-properties", "PUF015", [(_one(properties=names), A)], "names and values as they are", **names)
+    texts = awkward.TEXTS
+    yield _write("awkward-texts", "PUF015", [(_one(properties=texts), A)], "values that are easily changed", **texts)
     large = _one(snapshot_id=(1 << 63) - 1, sequence_number=(1 << 53) + 1)
     yield _write("longs", "PUF010", [(large, A)], "numbers of 64 bits stay exact")
     yield _write("deletion-vector", "PUF024", [(dv, DV), (_one(), A)], "a deletion vector beside another blob")

@@ -280,6 +280,8 @@ def _arrow() -> list[Filter]:
     return [
         ("arrow-int96", "year-1", _on("t", "lt", f"1000-01-01T00:00:00.000000{Z}"), ()),
         ("arrow-int96", "year-9999", _on("t", "eq", f"9999-12-31T23:59:59.999999{Z}"), ()),
+        ("arrow-nan-payloads", "is-nan", _on("f", "is-nan"), ("EXP007",)),
+        ("arrow-nan-payloads", "not-nan", _on("d", "not-nan"), ("EXP007",)),
         (pages, "first-page", _on("id", "lt", 3), ()),
         (pages, "one-page", _on("id", "eq", 50), ()),
         (pages, "greatest", _on("id", "gt-eq", 59), ()),
@@ -300,14 +302,9 @@ def _awkward() -> list[Filter]:
     Far days and instants have no text form that all engines share; two filters match all of them.
     """
     made: list[Filter] = []
-    for table, types in awkward.TABLES.items():
-        for name, type_, value, note in awkward.ROWS:
-            far = awkward.is_far(name, type_)
-            if (
-                awkward.kind(type_) not in types
-                or far is not (table == "far")
-                or (far and name.endswith(("max", "min")))
-            ):
+    for table in awkward.TABLES:
+        for name, type_, value, note in awkward.table_rows(table):
+            if table == "far" and name.endswith(("max", "min")):
                 continue
             predicate = _of_column(predicate_for(name, type_, value, note)[0], awkward.column(type_))
             code = "EXP007" if value == "NaN" else order_code(type_)

@@ -38,11 +38,12 @@ def _encoded() -> Iterator[Vector]:
         ("binary", "binary", ["00", "00FF", "00" * 33], "bytes of every length of the hash's tail"),
         ("many", "long", [str(number) for number in range(100)], "a hundred values are kept exactly"),
     ]
-    for type_ in dict.fromkeys(row[1] for row in awkward.ROWS if row[1] != "boolean"):
-        # DataSketches' sketch ignores a value of zero bytes; the text does not mention such values.
-        values = [row[2] for row in awkward.ROWS if row[1] == type_ and row[2] not in ("NaN", "")]
-        slug = "-".join(re.findall("[a-z0-9]+", type_))
-        rows.append((f"awkward-{slug}", type_, values, "each value of the type unchanged"))
+    for group, from_ in (("awkward", awkward.ROWS), ("limits", awkward.LIMITS)):
+        for type_ in dict.fromkeys(row[1] for row in from_ if row[1] != "boolean"):
+            # DataSketches' sketch ignores a value of zero bytes; the text does not mention such values.
+            values = [row[2] for row in from_ if row[1] == type_ and row[2] not in ("NaN", "")]
+            slug = "-".join(re.findall("[a-z0-9]+", type_))
+            rows.append((f"{group}-{slug}", type_, values, "each value of the type unchanged"))
     for name, type_, values, note in rows:
         data = sketch(_hashes(type_, values))
         args = {"type": type_, "values": values}

@@ -204,7 +204,7 @@ AWKWARD = {
 
 def _awkward(name: str, asked: list[Vector]) -> list[Vector]:
     """Yield vectors of the awkward values that the other vectors of a transform do not use."""
-    rows = [row for row in (*awkward.ROWS, *awkward.LIMITS) if awkward.kind(row[1]) in map(base_type, AWKWARD[name])]
+    rows = [row for row in awkward.EVERY_ROW if awkward.kind(row[1]) in map(base_type, AWKWARD[name])]
     if name == "hour":
         rows = [row for row in rows if not row[0].endswith(("-max", "-min")) or row[1].endswith("_ns")]
     base = name.partition("[")[0]

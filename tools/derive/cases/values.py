@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.derive.awkward import is_far, not_in
+from tools.derive.awkward import VERY_LONG, is_far, not_in
 
 # name, type, value in the exchange form, note
 Value = tuple[str, str, Any, str]
@@ -195,6 +195,7 @@ BYTES: list[Value] = [
     ("binary-00", "binary", "00", "two digits a byte"),
     ("binary-00010f", "binary", "00010F", "two digits a byte"),
     ("binary-256", "binary", bytes(range(256)).hex().upper(), "every byte value"),
+    ("binary-very-long", "binary", VERY_LONG, "33,024 bytes, more than 16 bits with a sign count"),
 ]
 
 TOPICS: dict[str, list[Value]] = {

@@ -18,7 +18,7 @@ from tools.derive.cases.writing_tables import EVOLUTION, OLD_ROWS, REFERENCES, S
 from tools.derive.vector import Vector, VectorFile, ok
 
 TOPICS: dict[str, tuple[str, tuple[Case, ...]]] = {
-    "types": ("Primitive Types", (*TYPES, *awkward_writing.cases())),
+    "types": ("Primitive Types", (*TYPES, *awkward_writing.cases(), *awkward_writing.limit_cases())),
     "nested-types": ("Nested Types", (*NESTED_TYPES, *awkward_writing.nested_cases(), *awkward_writing.name_cases())),
     "partitions": ("Partitioning", (*PARTITIONS, *awkward_writing.partition_cases())),
     "sorting": ("Sorting", SORTED),
