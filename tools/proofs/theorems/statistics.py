@@ -175,8 +175,8 @@ class Summary:
 def summaries(world: World, type_: Type, operation: Any) -> None:
     """If a partition of a manifest matches a predicate on the partition value, the field summary of the manifest never
     says that no partition does; if one does not match, it never says that every one does. The summary is any true one:
-    with bounds, without bounds if the manifest has only nulls and NaNs, or without bounds although it states that there
-    are no nulls and NaNs.
+    with bounds, without bounds if the manifest has only nulls and NaNs, or without bounds although it states that it
+    has neither nulls nor NaNs.
     """
     partition = nullable(world, "partition", type_, ROW)
     ordinary = partition is not None and not _is_nan(partition)
