@@ -166,7 +166,7 @@ CELL = Cell("pyiceberg", "duckdb", "appends-v2-parquet", TableOutcome.FAILED, "c
 def _known(**more: Any) -> KnownOutcome:
     said = {
         "role": "cell",
-        "who": "duckdb",
+        "adapter": "duckdb",
         "tables": ("appends-*",),
         "outcome": TableOutcome.FAILED,
         "reason": "because",
@@ -185,7 +185,7 @@ def test_a_known_cell_does_not_fail_the_run() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"who": "polars"},
+        {"adapter": "polars"},
         {"versions": ("1.5.4",)},
         {"producers": ("iceberg-*",)},
         {"tables": ("merge-*",)},
@@ -224,7 +224,7 @@ def test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said(tmp_
     for shows, known in (("DFL012", True), ("/refs/main/rows", True), ("DFL013", False)):
         matrix = _matrix()
         matrix.tables.append(made)
-        apply_known(matrix, [_known(role="table", who="pyiceberg", outcome=TableOutcome.INVALID, shows=shows)])
+        apply_known(matrix, [_known(role="table", adapter="pyiceberg", outcome=TableOutcome.INVALID, shows=shows)])
         assert (not matrix.unmet) == known
     file = tmp_path / "matrix.toml"
     for outcome, words in (("invalid", "says"), ("rejected", "shows")):
