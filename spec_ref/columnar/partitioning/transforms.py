@@ -212,7 +212,7 @@ def _floored(values: Longs, unit: int, quotients: Longs, *, negative: bool) -> L
 
 
 def _months(days: Longs) -> Longs:
-    """Compute months from 1970-01 from days from 1970-01-01; the months of any count of days fit into 64 bits."""
+    """Convert days since 1970-01-01 to months since 1970-01, which fit in 64 bits for every count of days."""
     days = days - _MARCH_0000
     cycles = days // CYCLE_DAYS
     day = (days - cycles * CYCLE_DAYS).astype(np.uint32)  # the day of the cycle of 400 years

@@ -63,7 +63,7 @@ class Dimensions(enum.IntEnum):
 
 @record
 class Point:
-    """One position; None if the point is empty."""
+    """One position; the coordinate is None if the point is empty."""
 
     dimensions: Dimensions
     coordinate: Coordinate | None

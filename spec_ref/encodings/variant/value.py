@@ -89,7 +89,7 @@ def decode_metadata(metadata: bytes) -> tuple[str, ...]:
 
 
 def split_variant(data: bytes) -> Variant:
-    """Split a metadata that is directly followed by a value.
+    """Split the bytes of a variant into its metadata and its value, which follows directly.
 
     Args:
         data: the bytes of both.
