@@ -1,7 +1,7 @@
 """Errors that end a command, each with an exit status.
 
-The class says what is at fault: the caller's arguments or files (`UsageError`), an implementation that cannot be run
-(`NotExamined`), or this tool (`HarnessFault`). An implementation that answers wrongly or dies raises none of these;
+The class says what is at fault: the caller's arguments or files (`UsageError`), an implementation, a file or a table
+that cannot be examined (`NotExamined`), or this tool (`HarnessFault`). An implementation that answers wrongly or dies raises none of these;
 that is a result.
 """
 

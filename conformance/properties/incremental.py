@@ -47,7 +47,7 @@ class IncrementalLocal(LocalBackend):
             if key is None:
                 yield check(context, task)
                 continue
-            key = (key, *(getattr(context, name) for name in _ASKED))
+            key = (key, *(getattr(context, name) for name in _OTHER_FACTS))
             if key not in self._emitted:
                 self._emitted[key] = list(check(context, task))
             number = task.number if isinstance(task, ManifestTask) else task.manifest.number
@@ -67,8 +67,8 @@ def _relevant_metadata(context: Context) -> tuple[Any, ...]:
     )
 
 
-_ASKED = [one.name for one in attrs.fields(Context) if one.name not in ("metadata", "metadata_location")]
-"""The types of tasks for manifests and files."""
+_OTHER_FACTS = [one.name for one in attrs.fields(Context) if one.name not in ("metadata", "metadata_location")]
+"""The attributes of a `Context` that decide, beside the metadata, what a check emits."""
 
 
 def _key(task: Any) -> Any:

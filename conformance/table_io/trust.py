@@ -27,7 +27,7 @@ class LocalFilePolicy:
 
     @contextmanager
     def reading(self, *locations: str) -> Iterator[None]:
-        """Apply the rule in a ``with`` statement that reads the tables at some locations.
+        """Allow or refuse local files, by the locations of tables, while a ``with`` statement reads these tables.
 
         Raises:
             UsageError: one run reads local tables and tables on stores, for which the rules differ.

@@ -1,4 +1,4 @@
-"""Runs a server, and kills it when standard input is closed, as it is when the tool ends, even if it was killed.
+"""Runs a server, and kills it when standard input is closed, as it is when the tool ends or is killed.
 
 Arguments: a file for the output of the server, and the command of the server. ``--remove FOLDER`` before them names a
 folder that is removed at the end, even if the program that started this one was killed. Each line on standard input,
