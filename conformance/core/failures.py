@@ -1,8 +1,8 @@
 """Errors that end a command, each with an exit status.
 
 The class says what is at fault: the caller's arguments or files (`UsageError`), an implementation, a file or a table
-that cannot be examined (`NotExamined`), or this tool (`HarnessFault`). An implementation that answers wrongly or dies raises none of these;
-that is a result.
+that cannot be examined (`NotExamined`), or this tool (`HarnessFault`). An implementation that answers wrongly or dies
+raises none of these; that is a result.
 """
 
 from __future__ import annotations
