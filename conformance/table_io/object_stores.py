@@ -65,7 +65,7 @@ Settings = tuple[tuple[str, str], ...]
 
 def store_settings() -> Settings:
     """Return the environment variables with settings of stores; as a part of cache keys, they make changes apply."""
-    return tuple((name, os.environ[name]) for name in _VARIABLES if os.environ.get(name))
+    return tuple((name, value) for name in _VARIABLES if (value := os.environ.get(name)))
 
 
 @lru_cache(maxsize=32)

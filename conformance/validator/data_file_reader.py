@@ -20,7 +20,7 @@ from spec_ref.data_files.orc_footer import check_start as check_orc_start
 from spec_ref.data_files.orc_footer import read_stripe_offsets, read_stripes
 from spec_ref.data_files.parquet_reader import decrypted_footer
 from spec_ref.data_files.parquet_schema import check_parquet_schema
-from spec_ref.data_files.parquet_thrift import read_parquet_schema
+from spec_ref.data_files.parquet_thrift import CompactReader, parse_schema, read_footer
 from spec_ref.data_files.reader import DataFileReader, open_rows
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container
@@ -112,12 +112,13 @@ def open_file(
 
 def _parquet(file: Any, mapping: Mapped, decryption: Any = None) -> OpenedFile:
     plain = file if decryption is None else decrypted_footer(file, decryption)
-    root = read_parquet_schema(plain)
+    reader = CompactReader(read_footer(plain))
+    root = parse_schema(reader)
     start_is_late = isinstance(plain, StoreFile) and not plain.start_is_known
     if not start_is_late:
         check_start(plain)
-    footer = parse_footer(plain, root)
-    rows = open_rows(file, FileFormat.PARQUET, mapping, decryption_properties=decryption)
+    footer = parse_footer(reader, root)
+    rows = open_rows(file, FileFormat.PARQUET, mapping, decryption_properties=decryption, parquet_schema=root)
     unreadable = _unreadable_columns(rows)
     seen = set(map(_key, unreadable))
 

@@ -23,7 +23,7 @@ from conformance.validator.file_places import (
     wrong_size_finding,
 )
 from conformance.validator.finding import finding, from_violations
-from conformance.validator.fingerprints import WriterMarks, find_probable_writer
+from conformance.validator.fingerprints import find_footer_writer
 from conformance.validator.manifests import open_manifest, probable_writer
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.read_ahead import ReadAhead
@@ -190,7 +190,7 @@ def check_file(
         return [encrypted_file_finding(place)], None
     if data_file.is_deletion_vector:
         found = list(vector_findings(context, place, facts, ahead))
-        return found, find_probable_writer(WriterMarks(created_by=puffin_writer(data_file))) or ""
+        return found, find_footer_writer(puffin_writer(data_file)) or ""
     try:
         opened = open_file(
             location,
@@ -206,7 +206,7 @@ def check_file(
     except SpecError as error:
         follows = (PUFFIN_OF_ROWS,) if data_file.file_format is FileFormat.PUFFIN else ()
         return [evolve(one, follows=follows) for one in damaged_file_findings(place, error.violation)], None
-    writer: str | None = find_probable_writer(WriterMarks(created_by=opened.created_by)) or ""
+    writer: str | None = find_footer_writer(opened.created_by) or ""
     found = list(_described(place, opened))
     found += from_violations(opened.unreadable, file=location)
     found += tolerate((*from_violations(opened.faults, file=location), *column_findings(context, place, opened)))

@@ -46,6 +46,18 @@ def find_probable_writer(marks: WriterMarks) -> str | None:
     return found
 
 
+@functools.lru_cache
+def find_footer_writer(created_by: str | None) -> str | None:
+    """Return the name of the probable writer of a file; None if it is not known.
+
+    Most files of a table have one writer, so that the answers are cached.
+
+    Args:
+        created_by: the ``created_by`` of the file.
+    """
+    return find_probable_writer(WriterMarks(created_by=created_by))
+
+
 @functools.cache
 def _footers() -> tuple[tuple[str, str], ...]:
     files = fingerprint_files().values()

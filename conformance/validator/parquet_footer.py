@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
-from spec_ref.data_files.parquet_thrift import MAGIC, PHYSICAL_TYPES, CompactReader, ParquetNode, read_footer
+from spec_ref.data_files.parquet_thrift import MAGIC, PHYSICAL_TYPES, CompactReader, ParquetNode
 
 CODE = "PQT007"
 MAX_VALUES = 1 << 25
@@ -66,17 +66,19 @@ def check_start(file: Any) -> None:
         )
 
 
-def parse_footer(file: Any, root: ParquetNode) -> Footer:
-    """Read the footer of a file whose schema has been read.
+def parse_footer(footer: CompactReader, root: ParquetNode) -> Footer:
+    """Read the rest of a footer whose schema has been read.
+
+    Args:
+        footer: the reader, after the schema.
+        root: the schema.
 
     Raises:
         SpecError: PQT007, if the row groups do not match the schema.
     """
-    compact = CompactReader(read_footer(file))
-    compact.remaining = MAX_VALUES
+    footer.remaining = MAX_VALUES
     try:
-        fields = {field_id: compact.value(kind, 0) for field_id, kind in compact.fields()}
-        return _footer(fields, list(_leaves(root)))
+        return _footer(footer.rest(), list(_leaves(root)))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, SpecError):
             raise

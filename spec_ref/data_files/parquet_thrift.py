@@ -22,6 +22,9 @@ MAX_VALUES = 1 << 20
 """The maximum number of numbers, texts, lists and structs that are read for a schema; a schema of fifty thousand
 columns has half as many."""
 
+SCHEMA_ID = 2
+"""The id of the schema in a footer."""
+
 MAX_DEPTH = 100
 """The maximum number of levels of groups in a schema, and of structs in a footer."""
 
@@ -128,9 +131,23 @@ def read_parquet_schema(file: BinaryIO | bytes) -> ParquetNode:
     Raises:
         SpecError: PQT001 if it is not a Parquet file, or its footer is encrypted or damaged.
     """
-    footer = read_footer(file)
+    return parse_schema(CompactReader(read_footer(file)))
+
+
+def parse_schema(footer: CompactReader) -> ParquetNode:
+    """Parse the schema of a footer.
+
+    Args:
+        footer: a reader that is at the begin of the footer; `CompactReader.rest` reads the other fields afterwards.
+
+    Returns:
+        The root of the schema.
+
+    Raises:
+        SpecError: PQT001 if the footer is damaged.
+    """
     try:
-        elements = CompactReader(footer).schema()
+        elements = footer.schema()
         root, count = _tree(elements, 0, 0)
     except SpecError:
         raise
@@ -178,6 +195,7 @@ def _broken(message: str, found: object) -> SpecError:
 
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(13)
 _INTEGERS = (_I16, _I32, _I64)
+_BOOLEANS = (_TRUE, _FALSE)
 
 
 class CompactReader:
@@ -190,9 +208,10 @@ class CompactReader:
         self.data = data
         self.at = 0
         self.remaining = MAX_VALUES
+        self._before_schema: dict[int, Any] = {}
 
     def schema(self) -> list[dict[int, Any]]:
-        """Read the list of schema elements: field 2 of the first struct, after the version.
+        """Read the list of schema elements: field `SCHEMA_ID` of the first struct, after the version.
 
         Returns:
             The elements.
@@ -202,19 +221,30 @@ class CompactReader:
         """
         for field_id, kind in self.fields():
             value = self.value(kind, 0)
-            if field_id == 2:
+            if field_id == SCHEMA_ID:
                 if not isinstance(value, list) or not value:
                     break
                 return value
+            self._before_schema[field_id] = value
         raise _broken("the footer has no schema", self.at)
 
-    def fields(self) -> Any:
+    def rest(self) -> dict[int, Any]:
+        """Read the fields of the first struct after `schema`.
+
+        Returns:
+            All fields of the struct but the schema, by id.
+        """
+        return {**self._before_schema, **{field_id: self.value(kind, 0) for field_id, kind in self.fields(SCHEMA_ID)}}
+
+    def fields(self, field_id: int = 0) -> Any:
         """Read the field ids and kinds of a struct, whose values the caller reads in between.
+
+        Args:
+            field_id: the id of the field before, if some fields were read.
 
         Yields:
             The id and the kind of each field.
         """  # noqa: DOC201 - ruff takes a bare return in a generator for a value
-        field_id = 0
         while True:
             head = self.data[self.at]
             self.at += 1
@@ -239,12 +269,12 @@ class CompactReader:
         self.remaining -= 1
         if self.remaining < 0:
             raise _broken("the schema is too large", Description(f"over {MAX_VALUES} values"))
-        if kind in (_TRUE, _FALSE):
-            return kind == _TRUE
         if kind in _INTEGERS:
             return self.integer()
         if kind == _BINARY:
             return self.take(self.varint())
+        if kind in _BOOLEANS:
+            return kind == _TRUE
         if kind == _BYTE:
             return int.from_bytes(self.take(1), "little", signed=True)
         if kind == _DOUBLE:
@@ -276,7 +306,7 @@ class CompactReader:
         Raises:
             SpecError: PQT001, as `value`.
         """
-        return self.take(1)[0] == _TRUE if kind in (_TRUE, _FALSE) else self.value(kind, depth + 1)
+        return self.take(1)[0] == _TRUE if kind in _BOOLEANS else self.value(kind, depth + 1)
 
     def check_count(self, count: int) -> int:
         """Check that a count of elements fits into the rest of the footer.
@@ -321,6 +351,10 @@ class CompactReader:
             SpecError: PQT001 if it is too long.
         """
         try:
+            octet = self.data[self.at]
+            if octet < 0x80:  # most numbers have one byte
+                self.at += 1
+                return octet
             value, self.at = read_varint(self.data, self.at)
         except IndexError as error:
             raise _broken("a variable-length integer of the footer is not terminated", self.at) from error

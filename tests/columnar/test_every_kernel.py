@@ -14,6 +14,7 @@ WITHOUT_DEFINITION = {
     "spec_ref.data_files.parquet_reader.decrypted_footer": _FORMAT,
     "spec_ref.data_files.parquet_schema.check_parquet_schema": "It is a definition: tables of types in Appendix A.",
     "spec_ref.data_files.parquet_thrift.CompactReader": _FORMAT,
+    "spec_ref.data_files.parquet_thrift.parse_schema": _FORMAT,
     "spec_ref.data_files.parquet_thrift.read_footer": _FORMAT,
 }
 """What is not compared with a definition, and why."""
