@@ -32,7 +32,7 @@ NO_VALUES = {
     "columnar.encodings.variant.shredding._Dictionary": "the parts of a column while it is read",
     "columnar.scan_planning.planner._Scan": "a scan in progress",
     "encodings.avro.container.Container": "an opened file",
-    "manifests.manifest.Header": "text of an opened file",
+    "manifests.manifest.ManifestHeader": "text of an opened file",
     "columnar.scan_planning.planner._Filter": "caches filters of partition specs",
 }
 """Classes that hold a dictionary or a list, and why."""
