@@ -29,6 +29,7 @@ from spec_ref.manifests.entry import EntryStatus
 from spec_ref.scan_planning.delete_scope import Mismatch
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.snapshots.summary import SnapshotOperation
 
 Numbers = npt.NDArray[Any]
 
@@ -266,14 +267,12 @@ def _deletes_of_roots(
 
 
 def _is_root(snapshot: Snapshot) -> bool:
-    """Return whether a snapshot never had a parent, as its summary counts no files that it deletes.
+    """Return whether a snapshot never had a parent.
 
-    Writers that expire the parent may leave out its id afterwards, as PyIceberg does.
+    Writers that expire the parent may leave out its id afterwards, as PyIceberg does; a snapshot that appends deletes
+    nothing with a parent, either.
     """
-    summary = snapshot.summary
-    if snapshot.parent_snapshot_id is not None or summary is None:
-        return False
-    return all(summary.get(name, "0") == "0" for name in ("deleted-data-files", "removed-delete-files"))
+    return snapshot.parent_snapshot_id is None and snapshot.operation is SnapshotOperation.APPEND
 
 
 def _unknown_file(locations: Mapping[int, str], files: _Files, row: int, message: str) -> Finding:
