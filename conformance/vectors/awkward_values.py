@@ -78,27 +78,28 @@ def awkward_values(path: Path = TABLE) -> AwkwardValues:
     )
 
 
-def covered_cells(table: AwkwardValues, operation: str, vector: Mapping[str, Any]) -> set[CoverageCell]:
-    """Return the cells that one vector covers.
+def covered_cells(table: AwkwardValues, vectors: Iterable[tuple[str, Mapping[str, Any]]]) -> set[CoverageCell]:
+    """Return the cells that vectors cover.
 
     Args:
         table: classes and operations.
-        operation: the operation of the vector.
-        vector: the vector in JSON.
+        vectors: vectors in JSON, each with the name of its operation.
     """
-    extract = EXTRACTORS.get(operation)
-    if extract is None:
-        return set()
-    found: set[CoverageCell] = set()
-    for name, type_, value in extract(vector["args"], list(_answers(vector["expect"]))):
-        if type_ in table.operations.get(name, ()):
-            text = str(value)
-            found |= {
-                CoverageCell(name, type_, value_class)
-                for value_class, pattern in table.classes[type_].items()
-                if pattern.search(text)
-            }
-    return found
+    operations: dict[tuple[str, str], set[str]] = {}  # those that get a value, by its type and text
+    for operation, vector in vectors:
+        extract = EXTRACTORS.get(operation)
+        if extract is None:
+            continue
+        for name, type_, value in extract(vector["args"], list(_answers(vector["expect"]))):
+            if type_ in table.operations.get(name, ()):
+                operations.setdefault((type_, str(value)), set()).add(name)
+    return {
+        CoverageCell(name, type_, value_class)
+        for (type_, text), names in operations.items()
+        for value_class, pattern in table.classes[type_].items()
+        if pattern.search(text)
+        for name in names
+    }
 
 
 def uncovered_cells(vectors: Iterable[tuple[str, Mapping[str, Any]]], table: AwkwardValues) -> list[str]:
@@ -108,7 +109,7 @@ def uncovered_cells(vectors: Iterable[tuple[str, Mapping[str, Any]]], table: Awk
         vectors: all vectors, each with the name of its operation.
         table: classes, operations and reasons.
     """
-    covered = {cell for operation, vector in vectors for cell in covered_cells(table, operation, vector)}
+    covered = covered_cells(table, vectors)
     used: set[Explanation] = set()
     found = []
     for cell in table.cells():
