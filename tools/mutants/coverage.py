@@ -37,6 +37,11 @@ class Coverage:
     wrong: list[str] = field(default_factory=list)
     """Cases that fail without any mutation, and therefore prove nothing."""
 
+    @functools.cached_property
+    def passing(self) -> frozenset[str]:
+        """The cases that pass without any mutation."""
+        return frozenset(case for cases in self.cases.values() for case in cases)
+
 
 def measure(preloaded: Preloaded, kind: str) -> Coverage:
     """Run every case of a kind once, without caches, and record the functions that each runs."""

@@ -144,7 +144,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
     from tests.validate import corruptions
     from tools.grid.workbench import Workbench
 
-    def found(one: Any) -> bool:
+    def found(one: corruptions.Corruption) -> bool:
         with tempfile.TemporaryDirectory() as folder:
             bench = Workbench(one.table, Path(folder))
             one.mutate(bench)
@@ -156,7 +156,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
         ):
             return False  # the number of places differs from the reported count
         if one.severity == "error":
-            return one.code in errors and errors <= {one.code, *one.draws_feature}
+            return one.code in errors and errors <= {one.code, *one.also}
         reported = {(finding.requirement, finding.severity.value) for finding in report.findings}
         return (one.code, one.severity) in reported and not errors
 
@@ -184,7 +184,7 @@ def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """Return checks of races of two writers in every order, with a fault, and with a reader."""
     from conformance.races import suites
 
-    def sound(race: Any) -> bool:
+    def sound(race: suites.Race) -> bool:
         return not suites.explore_schedules(race).explored.found
 
     races = [
