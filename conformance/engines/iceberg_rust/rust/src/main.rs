@@ -13,7 +13,7 @@ mod tables;
 mod values;
 mod writing;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::panic::{self, AssertUnwindSafe};
 
@@ -122,12 +122,21 @@ fn start() -> Value {
     }})
 }
 
-/// The value of a request as it is written: serde_json reads some doubles as the next one, unless a feature is set,
-/// which would change how the library reads JSON, too.
-fn exact_value(line: &str) -> Option<f64> {
-    let request: HashMap<String, Box<RawValue>> = serde_json::from_str(line).ok()?;
-    let args: HashMap<String, Box<RawValue>> = serde_json::from_str(request.get("args")?.get()).ok()?;
-    args.get("value")?.get().parse().ok()
+/// A request with its exact doubles. serde_json reads some doubles as the next one unless its feature float_roundtrip is
+/// set, which would also change how the library reads JSON.
+fn exact(raw: &RawValue) -> Result<Value, serde_json::Error> {
+    let text = raw.get();
+    match text.as_bytes()[0] {
+        b'{' => {
+            let members: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+            members.into_iter().map(|(name, member)| Ok((name, exact(member)?))).collect()
+        }
+        b'[' => serde_json::from_str::<Vec<&RawValue>>(text)?.into_iter().map(exact).collect(),
+        _ => {
+            let value: Value = serde_json::from_str(text)?;
+            Ok(if value.is_f64() { text.parse::<f64>().ok().into() } else { value })
+        }
+    }
 }
 
 fn main() -> io::Result<()> {
@@ -137,10 +146,7 @@ fn main() -> io::Result<()> {
     let mut answers = io::stdout().lock();
     for line in io::stdin().lock().lines() {
         let line = line?;
-        let mut request: Value = serde_json::from_str(&line)?;
-        if request["args"]["value"].is_f64() {
-            request["args"]["value"] = exact_value(&line).into();
-        }
+        let request = exact(serde_json::from_str(&line)?)?;
         let mut reply = match request["op"].as_str() {
             Some("stop") => return Ok(()),
             Some("start") => start(),
