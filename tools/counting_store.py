@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import json
 import random
 import re
@@ -58,59 +57,46 @@ class _Server:
         self.random = random.Random(0)
         self.cache: dict[str, bytes | None] = {}
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-                method, target, _ = head.split(" ", 2)
-                if target == "/-/counts":
-                    self._answer(writer, "200 OK", json.dumps(self.counts).encode())
-                    self.counts.clear()
-                    continue
-                if not await self._object(writer, method, unquote(target.partition("?")[0]), head):
-                    return
-                await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            with contextlib.suppress(ConnectionError):
-                writer.close()
-
-    async def _object(self, writer: asyncio.StreamWriter, method: str, path: str, head: str) -> bool:
-        """Answer a request; return False if the connection is to be closed."""
+    def receive(self, transport: asyncio.Transport, head: str) -> None:
+        """Answer a request, given as its head: at once, or after the delay."""
+        method, target, _ = head.split(" ", 2)
+        if target == "/-/counts":
+            self._answer(transport, "200 OK", json.dumps(self.counts).encode())
+            self.counts.clear()
+            return
+        path = unquote(target.partition("?")[0])
         kind = path.rpartition(".")[2] if "." in path else "other"
         self.counts[f"{method} {kind}"] += 1
         if self.under_way >= self.manners.connections or self.random.random() < self.manners.busy:
             self.counts["503"] += 1
-            self._answer(writer, "503 Slow Down", _BUSY)
-            return True
+            self._answer(transport, "503 Slow Down", _BUSY)
+            return
         self.under_way += 1
         self.counts["most under way"] = max(self.counts["most under way"], self.under_way)
-        try:
-            await asyncio.sleep(self.manners.delay_s)
-        finally:
-            self.under_way -= 1
+        asyncio.get_running_loop().call_later(self.manners.delay_s, self._object, transport, method, path, head)
+
+    def _object(self, transport: asyncio.Transport, method: str, path: str, head: str) -> None:
+        self.under_way -= 1
         if self.random.random() < self.manners.reset:
             self.counts["reset"] += 1
-            writer.transport.abort()
-            return False
+            transport.abort()
+            return
         content = self._content(path)
         if content is None:
-            self._answer(writer, "404 Not Found", _MISSING, method)
-            return True
+            self._answer(transport, "404 Not Found", _MISSING, method)
+            return
         found = re.search(r"^range: bytes=(\d*)-(\d*)\r$", head, re.IGNORECASE | re.MULTILINE)
         if found is None:
-            self._answer(writer, "200 OK", content, method)
-            return True
+            self._answer(transport, "200 OK", content, method)
+            return
         size = len(content)
         start = int(found[1]) if found[1] else max(size - int(found[2]), 0)
         stop = min(int(found[2]) + 1, size) if found[1] and found[2] else size
         if start >= size:
-            self._answer(writer, "416 Range Not Satisfiable", b"", method, f"bytes */{size}")
+            self._answer(transport, "416 Range Not Satisfiable", b"", method, f"bytes */{size}")
         else:
             place = f"bytes {start}-{stop - 1}/{size}"
-            self._answer(writer, "206 Partial Content", content[start:stop], method, place)
-        return True
+            self._answer(transport, "206 Partial Content", content[start:stop], method, place)
 
     def _content(self, path: str) -> bytes | None:
         if path not in self.cache:
@@ -121,15 +107,35 @@ class _Server:
         return self.cache[path]
 
     def _answer(
-        self, writer: asyncio.StreamWriter, status: str, body: bytes, method: str = "GET", place: str = ""
+        self, transport: asyncio.Transport, status: str, body: bytes, method: str = "GET", place: str = ""
     ) -> None:
         more = f"Content-Range: {place}\r\n" if place else ""
         head = (
             f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{more}"
             'Last-Modified: Mon, 23 Nov 2026 00:00:00 GMT\r\nETag: "0"\r\nAccept-Ranges: bytes\r\n\r\n'
         )
-        writer.write(head.encode() + (b"" if method == "HEAD" else body))
+        if transport.is_closing():
+            return
+        transport.write(head.encode() + (b"" if method == "HEAD" else body))
         self.counts["bytes"] += 0 if method == "HEAD" else len(body)
+
+
+class _Connection(asyncio.Protocol):
+    """A connection; a client sends its next request after the answer."""
+
+    def __init__(self, server: _Server) -> None:
+        self.server = server
+        self.received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        while b"\r\n\r\n" in self.received:
+            head, _, self.received = self.received.partition(b"\r\n\r\n")
+            self.server.receive(self.transport, f"{head.decode('latin-1')}\r\n")
 
 
 @frozen
@@ -173,7 +179,8 @@ def _options(manners: StoreBehavior) -> dict[str, Any]:
 
 
 async def _run(folder: Path, manners: StoreBehavior) -> None:
-    server = await asyncio.start_server(_Server(folder, manners).serve, "127.0.0.1", 0, backlog=256)
+    store = _Server(folder, manners)
+    server = await asyncio.get_running_loop().create_server(lambda: _Connection(store), "127.0.0.1", 0, backlog=256)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
