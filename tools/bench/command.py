@@ -1,6 +1,7 @@
 """The command line: how long short commands take, from the start of the process to its end.
 
-Their notes have the time of a Python process that only imports the libraries that the command cannot do without.
+Nearly all of it is importing modules. The notes have the time of a Python process that only imports the libraries that
+the command cannot do without.
 """
 
 from __future__ import annotations
