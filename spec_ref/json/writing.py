@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
 from spec_ref.core.errors import SpecError, error_path
-from spec_ref.core.records import field_rules
+from spec_ref.core.records import EMPTY, field_rules
 from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json.documents import DOCUMENT, dumps, escape_token
 from spec_ref.json.reading import FieldTableRow, field_table, read_scalar, retains_unknown
@@ -332,7 +332,7 @@ def _record_texts(kind: RecordOf, version: FormatVersion) -> ColumnWriter:
                 for place, text in zip(chosen, write([values[place] for place in chosen]), strict=True):
                     part[place] = start + text
                 parts.append(part)
-        if retains_unknown(kind) and any(found[-1]):
+        if retains_unknown(kind) and any(map(operator.is_not, found[-1], itertools.repeat(EMPTY))):
             parts.append(
                 ["".join(f",{_names[name]}{dumps(value)}" for name, value in unknown(one).items()) for one in records]
             )
