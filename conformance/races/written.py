@@ -29,7 +29,7 @@ from spec_ref.manifests.manifest import ManifestHeader
 from spec_ref.manifests.manifest_file_checks import ManifestTotals, manifest_file_findings
 from spec_ref.manifests.rules import EntryContext
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.table_metadata.checks import RULES, check_metadata
+from spec_ref.table_metadata.checks import check_metadata, error_violations
 from spec_ref.table_metadata.metadata import TableMetadata
 
 
@@ -52,7 +52,7 @@ class WrittenChecks:
     def __init__(self, base: TableMetadata | None, *, encoded: bool = False) -> None:
         self.encoded = encoded
         self._known: dict[Any, tuple[Any, tuple[str, ...]]] = {}
-        self._allowed = frozenset[Violation]() if base is None else frozenset(_metadata_problems(base))
+        self._allowed = frozenset[Violation]() if base is None else frozenset(error_violations(base))
 
     def problems(
         self,
@@ -71,7 +71,7 @@ class WrittenChecks:
             files: the contents of files by path.
             new: the snapshots that the commit added, with their contents and those of their parents.
         """
-        yield from (_text(one) for one in _metadata_problems(after) if one not in self._allowed)
+        yield from (_text(one) for one in error_violations(after) if one not in self._allowed)
         if before.table_uuid == after.table_uuid:
             yield from _shown(forbidden_changes(before, after, *locations))
         if self.encoded:
@@ -122,11 +122,6 @@ class WrittenChecks:
                 problems += tuple(_encoded_manifest(context, manifest, contents))
             found = self._known[key] = contents, problems
         return found[1]
-
-
-def _metadata_problems(table: TableMetadata) -> list[Violation]:
-    """Return the violations of rules over several fields."""
-    return [one for rule in RULES if rule.severity is Severity.ERROR for one in rule.violations(table)]
 
 
 def _listed_alike(

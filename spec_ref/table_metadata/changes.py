@@ -6,17 +6,16 @@ Existing ones stay, for the snapshots and manifests that were written with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from spec_ref.checks.findings import Severity
-from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.partitioning import evolution as partitioning
 from spec_ref.partitioning.evolution import PartitionChange, SpecEvolutionContext, evolve_spec
 from spec_ref.schemas.evolution import Change, SchemaEvolutionContext, evolve_schema
 from spec_ref.sorting import order as sorting
 from spec_ref.sorting.order import UNSORTED, SortField, SortOrder
-from spec_ref.table_metadata.checks import RULES
+from spec_ref.table_metadata.checks import error_violations
 from spec_ref.table_metadata.metadata import TableMetadata
 
 
@@ -112,14 +111,8 @@ def check_no_new_errors(before: TableMetadata, after: TableMetadata) -> TableMet
         SpecError: the code of the first broken rule with severity error that was not broken before, at the same place
             and with the same value.
     """
-    known = {(one.requirement, one.aspect, one.path, one.found) for one in _errors(before)}
-    for error in _errors(after):
+    known = {(one.requirement, one.aspect, one.path, one.found) for one in error_violations(before)}
+    for error in error_violations(after):
         if (error.requirement, error.aspect, error.path, error.found) not in known:
             raise SpecError(error)
     return after
-
-
-def _errors(metadata: TableMetadata) -> Iterator[Violation]:
-    for rule in RULES:
-        if rule.severity is Severity.ERROR:
-            yield from rule.violations(metadata)

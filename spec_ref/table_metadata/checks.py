@@ -7,6 +7,7 @@ use the same rules.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +16,7 @@ from typing import Any
 import attrs
 
 from spec_ref.checks import to_finding
-from spec_ref.checks.findings import Finding
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import DEFAULT_VALUES, NULL_CURRENT_SNAPSHOT, FormatVersion
@@ -46,6 +47,24 @@ DEFAULTS = ("initial-default", "write-default")
 
 MAX_PER_RULE = 1000
 """How many places of one broken rule are reported; a table with more has one cause."""
+
+
+@functools.cache
+def _error_rules() -> tuple[MetadataRule, ...]:
+    return tuple(rule for rule in RULES if rule.severity is Severity.ERROR)
+
+
+def error_violations(metadata: TableMetadata) -> Iterator[Violation]:
+    """Find the places where metadata breaks a rule over several fields, if that is an error.
+
+    Args:
+        metadata: the table metadata.
+
+    Yields:
+        A violation for each place.
+    """
+    for rule in _error_rules():
+        yield from rule.violations(metadata)
 
 
 def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
