@@ -73,7 +73,7 @@ def apply_transform(transform: Transform | str, type_: Type | str, value: Any) -
     """
     transform = parse_transform(transform) if isinstance(transform, str) else transform
     if not isinstance(transform, Transform):
-        raise TypeError(f"a transform is a Transform or its text, not {type(transform).__name__}")
+        raise TypeError(f"the transform must be a Transform or its text, not {type(transform).__name__}")
     type_ = _parsed_type(type_)
     return transform.apply(type_, from_python(type_, value))
 
@@ -82,7 +82,7 @@ def _parsed_type(type_: Type | str) -> Type:
     if isinstance(type_, str):
         return parse_type(type_)
     if not isinstance(type_, Type):
-        raise TypeError(f"a type is a Type or its text, not {type(type_).__name__}")
+        raise TypeError(f"the type must be a Type or its text, not {type(type_).__name__}")
     return type_
 
 

@@ -1,8 +1,8 @@
 """32-bit Hash Requirements (Appendix B).
 
-The hash is Murmur3, x86 variant, 32 bits, seeded with 0 (HSH001). What is hashed is the binary single value of a few
-types and an 8-byte little-endian integer for all others: the appendix writes ``hashInt`` for dates and booleans, but
-its own test values are those of the widened integer, so ``hashInt(v)`` is ``hashLong(v)`` (contradiction A2).
+The hash is Murmur3, x86 variant, 32 bits, seeded with 0 (HSH001). It is computed over the binary single value of a few
+types, and over an 8-byte little-endian integer for all others: the appendix writes ``hashInt`` for dates and booleans,
+but its own test values are those of the widened integer, so ``hashInt(v)`` is ``hashLong(v)`` (contradiction A2).
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class PartitionTuple:
 PARTITION = PartitionTuple()
 
 Wire: TypeAlias = Type | EnumAsInt | EnumAsString | RecordStruct | PartitionTuple
-"""The form of a field, as the ``type`` of its rule."""
+"""How a field is stored in Avro: the ``type`` of its rule."""
 
 
 @attrs.frozen
@@ -66,7 +66,7 @@ def wire_type(wire: Wire | NeverWritten, version: FormatVersion, partition: Stru
     """Find the Iceberg type in which a field is stored.
 
     Args:
-        wire: the form.
+        wire: the ``type`` of the field's rule.
         version: the format version.
         partition: the type of the partition tuple.
 

@@ -22,7 +22,7 @@ from spec_ref.core.errors import Violation
 from spec_ref.requirements import RequirementLevel, check_id, check_slug, register
 
 LEVELS = ("metadata", "manifests", "files", "rows", "diff")
-"""The depth of a check; those of ``diff`` compare two versions of one table."""
+"""What a check reads, from the metadata file to the rows; checks of ``diff`` compare two versions of one table."""
 
 SCOPES = ("field", "document", "file", "several files")
 """The parts of a table that a check reads together."""
@@ -98,7 +98,7 @@ def load_checks(folder: Path) -> Mapping[str, Check]:
         file = folder / f"{level}.toml"
         for check in parse_checks(file.read_text(encoding="utf-8"), level) if file.is_file() else ():
             if check.id in found:
-                raise AssertionError(f"the registry has the check {check.id} twice")
+                raise AssertionError(f"two checks have the id {check.id}")
             found[check.id] = check
     return found
 
@@ -122,11 +122,11 @@ def parse_checks(text: str, level: str) -> tuple[Check, ...]:
     for row in document.get("unlike", ()):
         for name in row["checks"]:
             if name in unlike:
-                raise AssertionError(f"the check {name} has another severity twice")
+                raise AssertionError(f"two rows of unlike name the check {name}")
             unlike[name] = row
     made = tuple(_check(row, level, unlike.pop(row["id"], None)) for row in document["checks"])
     if unlike:
-        raise AssertionError(f"there are no such checks: {', '.join(unlike)}")
+        raise AssertionError(f"rows of unlike name checks that do not exist: {', '.join(unlike)}")
     return made
 
 
@@ -135,13 +135,13 @@ def _check(row: Mapping[str, Any], level: str, unlike: Mapping[str, Any] | None)
     slug = check_slug(code)
     aspect = name.removeprefix(slug).removeprefix("-")
     if check_id(code, aspect) != name:
-        raise AssertionError(f"the id of a check of {code} begins with {slug}, unlike {name}")
+        raise AssertionError(f"the id {name} of a check of {code} does not begin with {slug}")
     if row["scope"] not in SCOPES:
-        raise AssertionError(f"{name} has the scope {row['scope']}")
+        raise AssertionError(f"the check {name} has the scope {row['scope']}, which is unknown")
     severity = requirement_severity(code) if unlike is None else Severity(unlike["severity"])
     reason = None if unlike is None else " ".join(unlike["reason"].split())
     if reason is not None and severity is requirement_severity(code):
-        raise AssertionError(f"{name} has a reason for the severity that its requirement has")
+        raise AssertionError(f"the row of unlike for {name} has the severity of the requirement")
     return Check(name, (code, *row.get("also", ())), aspect, level, row["scope"], severity, reason)
 
 

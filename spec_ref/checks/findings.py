@@ -29,10 +29,10 @@ class Severity(enum.Enum):
     """A requirement is broken, but the reference implementation breaks it too and readers tolerate it."""
 
     WARNING = "warning"
-    """The spec advises against it, or it is known to break readers."""
+    """The spec advises against what was found, or readers are known to fail on it."""
 
     INFO = "info"
-    """Nothing is wrong; it is worth knowing."""
+    """A fact that is worth knowing; nothing is wrong."""
 
     @property
     def rank(self) -> int:
@@ -100,7 +100,7 @@ class Tally:
         self.add(findings)
 
     def add(self, findings: Iterable[Finding]) -> Tally:
-        """Add findings, which may be sums already.
+        """Add findings, which may come from another tally.
 
         Args:
             findings: the findings.

@@ -1,8 +1,8 @@
 """Arrow arrays that hold the values of a primitive type, and how the columnar kernels read them (Primitive Types).
 
 The Arrow type has to be the one that the Iceberg type maps to, in its unit: microseconds are never read as nanoseconds,
-and an int column is never read as a long on the way. Text and bytes may be in any of Arrow's layouts, decimals in any
-of its widths, and every array may be dictionary-encoded, sliced or chunked. A time zone changes only how Arrow shows an
+and an int column is never read as a long. Text and bytes may be in any of Arrow's layouts, decimals in any of its
+widths, and every array may be dictionary-encoded, sliced or chunked. A time zone changes only how Arrow shows an
 instant; its presence distinguishes timestamptz from timestamp.
 
 Buffers are read directly: an array from an untrusted source has to have passed ``Array.validate()``.
@@ -102,7 +102,7 @@ ARROW_TYPES: dict[str, Any] = {
     "geometry": pa.binary(),
     "geography": pa.binary(),
 }
-"""The Arrow types that are made for types without parameters; input may have any of those in `_CARRIERS`."""
+"""The Arrow types of results, for types without parameters; input may have any of the types in `_CARRIERS`."""
 
 _CARRIERS: dict[str, _Carrier] = {
     "unknown": _exactly("TYP025", "unknown"),
@@ -325,7 +325,7 @@ _VALUE_CHECKS: dict[str, Callable[[Type, Any], None]] = {
     "geometry": _check_each,  # well-known binary has to be walked value by value
     "geography": _check_each,
 }
-"""The checks of types that do not have every value of their Arrow types."""
+"""The checks for types that do not allow every value of their Arrow types."""
 
 
 def first_flagged(array: Any, flags: npt.NDArray[np.bool_], start: int) -> int | None:

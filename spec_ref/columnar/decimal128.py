@@ -170,7 +170,7 @@ def wide_rows(low: Low, high: High, precision: int) -> tuple[Words, Flags]:
         rows = np.empty((len(low), 2), ">u8")
         rows[:, 0], rows[:, 1] = high.view(np.uint64), low
     elif int(magnitudes.max(initial=0)) >> (LIMB_BITS - 1) == 0:
-        shorter: Flags = magnitudes < 1 << (LIMB_BITS - 9)  # these fit in a byte less, with their sign
+        shorter: Flags = magnitudes < 1 << (LIMB_BITS - 9)  # these values, with their signs, fit in one byte less
         return values.astype(np.int32).astype(">i4").view("<u4").reshape(-1, 1), shorter
     else:
         rows = values.astype(">i8")

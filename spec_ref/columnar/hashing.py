@@ -33,7 +33,7 @@ from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.types import DecimalType, Type, kind
 
 MANY_SHORTER = 0.25
-"""If more of the decimals than this part need fewer bytes than the others, all are hashed as values of any length."""
+"""If more than this share of the decimals needs fewer bytes than the others, all are hashed as values of any length."""
 
 CANONICAL_NAN_BITS = np.int64(0x7FF8_0000_0000_0000)
 
@@ -88,7 +88,7 @@ def _hash_fixed(rows: npt.NDArray[np.uint8]) -> Words:
 
 
 def _hash_decimals(precision: int, low: Low, high: High) -> Words:
-    """Hash unscaled values: their bytes in big-endian two's complement, as few as hold them."""
+    """Hash unscaled values: the fewest bytes in big-endian two's complement that hold them."""
     hashes = np.empty(len(low), np.uint32)
     hasher = Hasher(len(low))
     others = []

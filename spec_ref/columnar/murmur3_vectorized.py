@@ -22,14 +22,14 @@ STRINGS_SIZE = 1 << 14
 """The number of byte strings that are hashed together: sorting more of them by length takes more time for each."""
 
 LONG_BYTES = 255
-"""A longer value is hashed alone, because its many steps would cost as much as a call. The length of others fits in a
-byte."""
+"""The length in bytes of the longest values that are hashed together. A longer value is hashed by a separate call,
+because its many steps would cost as much. This length fits in a byte."""
 
 MIN_VECTORIZED = 64
 """Fewer values are hashed one by one, because the steps would cost more than the calls."""
 
 IDLE_BLOCKS = 2
-"""Values are sorted by length if, unsorted, they would take more idle steps after their ends than this on average."""
+"""Values are sorted by length if they would otherwise take more idle steps, on average, after their ends than this."""
 
 WORD = 4
 WORD_BITS = 32

@@ -31,7 +31,7 @@ class NewFile:
     """Its partition spec; None for the default one of the table that the change was planned on."""
 
     data_sequence_number: int | None = None
-    """For rows that belong to an older sequence number (SEQ007); None to inherit that of the commit."""
+    """The sequence number that the rows belong to, if they are older (SEQ007); None to inherit that of the commit."""
 
     def resolved_spec_id(self, planned: TableMetadata) -> int:
         """Find the id of the partition spec of the file.
@@ -56,17 +56,17 @@ class Validation:
     """The relevant rows, as a predicate: a file that cannot match it is not a conflict."""
 
     no_new_data: bool = False
-    """Whether others may not have added a data file that may match."""
+    """Whether concurrent commits conflict if they added a data file that may match."""
 
     no_new_deletes: bool = False
-    """Whether others may not have added a delete file that may match, nor removed a data file that may match."""
+    """Whether concurrent commits conflict if they added a delete file, or removed a data file, that may match."""
 
     files_exist: tuple[str, ...] = ()
     """Data files that have to be in the table, because the added deletes are for their rows."""
 
     data_specs: frozenset[int] | None = None
-    """The partition specs that data files added by others may have, including by rewrites: the added equality
-    deletes apply to the data files of these specs, whatever their partition. None for any."""
+    """The partition specs that data files of concurrent commits may have, including rewritten files: the added equality
+    deletes apply to the data files of these specs, whatever their partition. None for any spec."""
 
 
 NOTHING = Validation()
@@ -125,7 +125,7 @@ class SnapshotChange:
     be lost."""
 
     merges: bool = False
-    """Whether manifests are merged, if the table's properties ask for it."""
+    """Whether manifests are merged, if the table's properties enable merging."""
 
     rewrites_manifests: bool = False
     """Whether all manifests are rewritten, to as few as their target size allows."""
@@ -252,7 +252,7 @@ def rewrite_files(
     removed_deletes: Iterable[tuple[str, int | None]] = (),
     branch: str = MAIN,
 ) -> SnapshotChange:
-    """Replace files by others that hold the same rows (OCC007).
+    """Replace files with other files that hold the same rows (OCC007).
 
     Args:
         added: the files to add.
@@ -348,7 +348,7 @@ class RemoveStatistics:
 
 @record
 class ExpireSnapshots:
-    """Remove the snapshots and references that the retention policy releases; may be applied to any version."""
+    """Remove the snapshots and references that the retention policy does not keep; may be applied to any version."""
 
     now_ms: int
     clean_files: bool = False

@@ -153,8 +153,8 @@ def commit(
     Args:
         change: the change.
         table: the kind of the table.
-        base: the table that the change was planned on; its state at the first attempt by default.
-        policy: how often to retry; by default what the table's properties say.
+        base: the table that the change was planned on; the state at the first attempt by default.
+        policy: how often to retry; the policy of the table's properties by default.
 
     Returns:
         The result of the commit.
@@ -167,7 +167,7 @@ def commit(
             table replaced the one that the change was planned on. Nothing was changed.
         SpecError: the code of a rule that the change breaks, or of a file that cannot be read. Nothing was changed.
         CommitFailed: if every attempt lost the race. Nothing was changed.
-        CommitStateUnknown: if it cannot be found out whether the change was committed.
+        CommitStateUnknown: if it is unknown whether the change was committed.
     """
     name = yield NonDeterministic.NAME
     snapshot_id = yield NonDeterministic.SNAPSHOT_ID
@@ -257,7 +257,7 @@ def _own_snapshot_id(work: _Work, current: TableMetadata) -> Steps[None]:
 def append_metadata_log(metadata: TableMetadata, current: Base, now_ms: int) -> TableMetadata:
     """Set the time of the update and add the previous metadata file to the metadata log (TMD005, TMD018).
 
-    Time never goes back, whatever the clocks of the writers say.
+    The time never decreases, whatever the clocks of the writers say.
 
     Args:
         metadata: the changed metadata.
@@ -282,7 +282,7 @@ def _previous_versions_max(metadata: TableMetadata) -> int:
 def _swap(work: _Work, attempt: _Attempt, policy: RetryPolicy) -> Steps[bool | None]:
     """Swap the pointer, and find out the result.
 
-    The same swap may be sent again: it is done at most once, because nothing is ever swapped back to an old file.
+    The same swap may be sent again: it is done at most once, because the pointer never returns to an old file.
 
     Returns:
         True if the swap was done, False if it is known to be refused, None if that is unknown.
@@ -303,7 +303,7 @@ def _swap(work: _Work, attempt: _Attempt, policy: RetryPolicy) -> Steps[bool | N
 
 
 def _clean_up(work: _Work, attempt: _Attempt) -> Steps[None]:
-    """Delete what the commit does not need: manifests of other attempts, and files that the change releases."""
+    """Delete what the commit does not need: manifests of other attempts, and files that the change made unused."""
     yield from _delete(path for path in work.manifests.paths if path not in attempt.used)
     if attempt.base is None:
         return

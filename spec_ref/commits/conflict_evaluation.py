@@ -1,7 +1,7 @@
 """Decide which files may have rows that match a predicate (Scan Planning).
 
-If it cannot be decided, it counts as a match, so that a conflict may be reported although there is none, but never
-missed.
+A file for which this cannot be decided counts as a match, so that a conflict may be reported although there is none,
+but no conflict is missed.
 """
 
 from __future__ import annotations

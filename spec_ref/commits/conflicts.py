@@ -173,7 +173,7 @@ def check_new_deletes(
         The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: OCC007 if one deleted such rows.
+        CommitConflict: OCC007 if a concurrent commit deleted such rows.
     """  # noqa: DOC201 - ruff takes a bare return in a generator for a value
     data = [listed for listed in removed if listed[1].data_file.content is FileContent.DATA]
     if not data or not change.keeps_rows:
@@ -210,7 +210,7 @@ def check_row_ids(
     """Check that the rows of rewritten files have the same ids as when the change was planned.
 
     The first commit to a branch after an upgrade assigns ids to the existing rows (LIN015). A change that was planned
-    before it wrote these rows without ids, and they would get other ids.
+    before that commit has rewritten these rows without ids, so they would get other ids.
 
     Args:
         change: the change.
@@ -219,7 +219,7 @@ def check_row_ids(
         current: the table that it is applied to.
 
     Raises:
-        CommitConflict: LIN009 if they have other ids.
+        CommitConflict: LIN009 if the rows have other ids.
     """
     before, now = branch_head(planned, change.branch), branch_head(current, change.branch)
     if before is None or before.first_row_id is not None or now is None or now.first_row_id is None:

@@ -51,7 +51,8 @@ def branch_head(metadata: TableMetadata, branch: str) -> Snapshot | None:
         branch: the name of the branch.
 
     Returns:
-        The snapshot; that of main if the branch does not exist yet, because it will start from it; None without any.
+        The snapshot; the head of main if the branch does not exist yet, because it will start there; None if the table
+        has no snapshot.
     """
     refs = metadata.references
     ref = refs.get(branch) or refs.get(MAIN)
@@ -74,7 +75,7 @@ def branch_history(metadata: TableMetadata, branch: str) -> list[Snapshot]:
 
 
 def _manifest_snapshot_id(manifest: ManifestPayload, snapshot: Snapshot) -> int:
-    """Find the snapshot that added a manifest, if no list states it: the one that added or deleted its entries.
+    """Find the snapshot that added a manifest, if no list states it: the snapshot that added or deleted its entries.
 
     Args:
         manifest: the manifest.

@@ -73,7 +73,7 @@ def read_whole_number(properties: Mapping[str, str], name: str, default: int, di
         digits: the most digits that it may have.
 
     Returns:
-        The number, from 0 on.
+        The number, 0 or more.
 
     Raises:
         SpecError: TMD014 if it is not a whole number.

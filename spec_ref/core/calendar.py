@@ -10,7 +10,7 @@ import datetime
 
 SECONDS_PER_DAY = 86_400
 UNITS_PER_SECOND: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""The units of time, by their symbols."""
+"""The number of units in a second, by the symbol of the unit."""
 
 UNITS: dict[str, str] = {
     "time": "us",
@@ -19,13 +19,13 @@ UNITS: dict[str, str] = {
     "timestamp_ns": "ns",
     "timestamptz_ns": "ns",
 }
-"""The unit in which the values of a type count, by its name (Primitive Types)."""
+"""The symbol of the unit in which values are counted, by the name of their type (Primitive Types)."""
 
 UNITS_PER_DAY: dict[str, int] = {
     "date": 1,
     **{name: SECONDS_PER_DAY * UNITS_PER_SECOND[unit] for name, unit in UNITS.items() if name != "time"},
 }
-"""How many units of the values of a type make a day, by its name."""
+"""The number of units in a day, by the name of the type whose values are counted in them."""
 
 MICROS_PER_DAY = SECONDS_PER_DAY * UNITS_PER_SECOND["us"]
 NANOS_PER_MICRO = UNITS_PER_SECOND["ns"] // UNITS_PER_SECOND["us"]

@@ -84,8 +84,8 @@ class Feature:
 SEQUENCE_NUMBERS = Feature("sequence numbers of commits, snapshots and files", V2, ("SEQ001", "SEQ005", "MAN022"))
 DELETE_FILES = Feature("row-level deletes, in delete files and delete manifests", V2, ("DEL001", "MAN002", "DFL020"))
 POSITION_DELETE_FILES = Feature("position delete files", V2, ("DEL002",), until=V2)
-SNAPSHOT_ID_INHERITANCE = Feature("entries without a snapshot id inherit it", V2, ("MAN012", "MAN017"))
-UNIQUE_PARTITION_FIELD_IDS = Feature("partition field ids are unique in the table", V2, ("PAR003",))
+SNAPSHOT_ID_INHERITANCE = Feature("inheritance of snapshot ids by manifest entries", V2, ("MAN012", "MAN017"))
+UNIQUE_PARTITION_FIELD_IDS = Feature("partition field ids that are unique in the table", V2, ("PAR003",))
 DELETION_VECTORS = Feature("deletion vectors, in Puffin files", V3, ("DEL003", "DFL024", "DFL025"))
 ROW_LINEAGE = Feature("row ids, and the sequence number of each row's last change", V3, ("LIN001", "LIN018"))
 DEFAULT_VALUES = Feature("default values of columns", V3, ("DEF001", "DEF002"))
@@ -98,7 +98,7 @@ PROMOTION_OF_UNKNOWN = Feature("promotion of `unknown` to any type", V3, ("EVO00
 PROMOTION_OF_DATE = Feature("promotion of `date` to `timestamp` and `timestamp_ns`", V3, ("EVO005",))
 MULTI_ARGUMENT_TRANSFORMS = Feature("transforms of several arguments", V3, ("PAR018", "PAR022", "SRT008", "SRT012"))
 NULL_CURRENT_SNAPSHOT = Feature(
-    "`current-snapshot-id` is null, not -1, if there is no current snapshot", V3, ("NOT008",)
+    "null, not -1, as `current-snapshot-id` of a table without a current snapshot", V3, ("NOT008",)
 )
 
 FEATURES: tuple[Feature, ...] = (

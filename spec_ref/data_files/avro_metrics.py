@@ -25,7 +25,7 @@ def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
 
     Args:
         data: the bytes of the file.
-        mode: what to keep of every column.
+        mode: the metrics to keep for every column.
 
     Returns:
         The metrics.

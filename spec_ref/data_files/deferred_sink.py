@@ -13,7 +13,7 @@ from spec_ref.core.errors import Description, spec_error
 
 
 class DeferredSink:
-    """Passes on what is written to it, until it is asked to hold it back."""
+    """Passes bytes on to an output, until it is asked to hold them back."""
 
     closed = False
 

@@ -44,7 +44,7 @@ class Stream:
     """A part of a column in a stripe."""
 
     kind: int
-    """The content: 0 which values are present, 1 the values, 5 the nanoseconds of timestamps, 6 to 8 indexes."""
+    """The content: 0 for flags of the values that are present, 1 for values, 5 for nanoseconds, 6 to 8 for indexes."""
 
     column: int
     start: int

@@ -30,7 +30,7 @@ def orc_metrics(
 
     Args:
         data: the bytes of the file.
-        mode: what to keep of every column.
+        mode: the metrics to keep for every column.
         mapping: the table's name mapping, for a file without ids; None if it has none.
 
     Returns:
@@ -114,6 +114,6 @@ def count_orc_columns(field: Any) -> int:
         field: an Arrow field.
 
     Returns:
-        The number of columns, including itself.
+        The number of columns, including that of the field itself.
     """
     return 1 + sum(map(count_orc_columns, child_fields(field.type)))

@@ -5,7 +5,7 @@ attributes as metadata, at every level. `struct_from_orc` reads it, and `arrow_s
 attributes, from which pyarrow writes a file.
 
 ORC keeps nanoseconds in every timestamp. Those of a timestamp or timestamptz are whole microseconds: a writer cuts off
-the rest (ORC004). Arrow arrays of these types have no nanoseconds to begin with.
+the rest (ORC004). Arrow arrays of these types have no nanoseconds.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def type_attributes(type_: Type) -> Attributes:
 
 
 def columns_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = None) -> FileColumns:
-    """Read the columns of a file; those that cannot be read are listed apart from the struct.
+    """Read the columns of a file; those that cannot be read are listed separately from the struct.
 
     Args:
         schema: the Arrow schema of ``pyarrow.orc.ORCFile``.
@@ -346,5 +346,5 @@ def _arrow_type(type_: Type) -> pa.DataType:
         type_requirement(type_),
         "the type has no ORC type",
         found=Description(str(type_)),
-        expected="a type with values",
+        expected="a type other than unknown",
     )

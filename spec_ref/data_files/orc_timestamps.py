@@ -101,7 +101,8 @@ def read_timestamps(
         raise damage_error("the streams of a timestamp column are damaged", Description(str(error))) from error
     zeros = packed & 7
     nanos = (packed >> 3) * np.where(zeros > 0, 10 ** (zeros + 1), 1)
-    # Writers round seconds before 1970 up and keep the nanoseconds; the ORC libraries for C++ and Java correct it so.
+    # Writers round seconds before 1970 up and keep the nanoseconds; the ORC libraries for C++ and Java correct them
+    # like this.
     seconds = seconds - ((seconds < 0) & (nanos > 999_999))
     return _array(type_, seconds, nanos, valid)
 

@@ -29,7 +29,7 @@ ADDED_ROWS = 1024
 a call ends at most one stripe."""
 
 NANOSECONDS_FROM_1970 = 9_223_372_036_000_000
-"""Timestamps of fewer microseconds from 1970, in either direction, fit 64 bits of nanoseconds, as does their second."""
+"""Timestamps that are fewer microseconds from 1970 fit in 64 bits of nanoseconds, even rounded to seconds."""
 
 FOOTER_BYTES, COLUMN_BYTES = 1 << 12, 1 << 8
 """The maximum number of bytes of a stripe's footer: in total, and in addition for each column, which has five streams
@@ -86,7 +86,7 @@ class OrcWriter:
 
     def close(self) -> FileLayout:
         """Write the last stripe and the footer."""
-        if not self._out.tell():  # no rows were added, for which pyarrow writes no file at all
+        if not self._out.tell():  # without rows, pyarrow writes no file at all
             self._writer.write(self._schema.empty_table())
         start = self._out.tell()
         self._out.hold_back()

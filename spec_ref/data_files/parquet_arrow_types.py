@@ -105,5 +105,5 @@ def arrow_type(type_: Type) -> pa.DataType:
         type_requirement(type_),
         "the type has no Arrow type",
         found=Description(str(type_)),
-        expected="a type with values",
+        expected="a type other than unknown",
     )

@@ -32,7 +32,7 @@ def parquet_metrics(
 
     Args:
         file: the bytes, or a seekable file that is opened for reading.
-        mode: what to keep of every column.
+        mode: the metrics to keep for every column.
         mapping: the table's name mapping, for a file without field ids; None if it has none.
 
     Returns:

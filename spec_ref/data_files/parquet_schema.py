@@ -130,7 +130,7 @@ def stored_type(type_: Type) -> ParquetType | None:
 
 
 def columns_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None = None) -> FileColumns:
-    """Read the columns of a file; those that cannot be read are listed apart from the struct.
+    """Read the columns of a file; those that cannot be read are listed separately from the struct.
 
     Args:
         root: the schema of the file.

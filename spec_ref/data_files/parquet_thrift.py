@@ -138,7 +138,7 @@ def parse_schema(footer: CompactReader) -> ParquetNode:
     """Parse the schema of a footer.
 
     Args:
-        footer: a reader that is at the begin of the footer; `CompactReader.rest` reads the other fields afterwards.
+        footer: a reader at the start of the footer; `CompactReader.rest` reads the other fields afterwards.
 
     Returns:
         The root of the schema.

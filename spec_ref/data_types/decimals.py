@@ -23,7 +23,7 @@ def decimal_from_unscaled(type_: DecimalType, number: int) -> Decimal:
     """
     if abs(number) >= 10**type_.precision:
         raise spec_error(
-            "TYP013", f"the value is not a valid {type_}", found=number, expected=f"{type_.precision} digits at most"
+            "TYP013", f"the value is not a valid {type_}", found=number, expected=f"at most {type_.precision} digits"
         )
     return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -type_.scale))
 

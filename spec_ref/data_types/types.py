@@ -113,7 +113,7 @@ class FixedType:
 class DecimalType:
     """``decimal(P,S)``: a fixed-point number of at most ``precision`` digits, ``scale`` of them after the point.
 
-    A column may get a higher precision, and never another scale (TYP014).
+    The precision of a column may be raised, but its scale never changes (TYP014).
     """
 
     precision: int

@@ -32,7 +32,7 @@ def deleted_positions(rows: Iterable[tuple[str, int]], path: str) -> frozenset[i
         The deleted positions, counted from 0.
 
     Raises:
-        SpecError: DEL013 if a position is negative, in whichever data file.
+        SpecError: DEL013 if a position is negative, even one in another data file.
     """
     checked = [(file_path, check_position(position)) for file_path, position in rows]
     return frozenset(position for file_path, position in checked if file_path == path)

@@ -45,7 +45,7 @@ BLOCK_LENGTH = 1 << 20
 
 MAX_BLOCK_LENGTH = (1 << 31) - 1
 MAX_BLOCKS = 1 << 31
-"""Indexes and block lengths are signed integers of 4 bytes."""
+"""The maximum number of blocks, because their indexes, like block lengths, are signed integers of 4 bytes."""
 
 
 def _check_key(key: bytes) -> None:
@@ -68,7 +68,7 @@ class StreamKey:
     """A secret, which no message and no ``repr`` contains."""
 
     aad_prefix: bytes = b""
-    """The identity of the file."""
+    """The first part of the additional authenticated data, which identifies the file."""
 
 
 @attrs.frozen

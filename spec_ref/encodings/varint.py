@@ -48,7 +48,7 @@ def write_varint(value: int) -> bytes:
     """Encode a number.
 
     Args:
-        value: from 0.
+        value: the number, 0 or more.
 
     Returns:
         The bytes.
@@ -65,7 +65,7 @@ def unzigzag(value: int) -> int:
     """Convert a number to the integer whose sign it stores in its lowest bit: 0, -1, 1, -2 for 0, 1, 2, 3.
 
     Args:
-        value: from 0 to 2**64 - 1.
+        value: a number from 0 to 2**64 - 1.
 
     Returns:
         The integer, of at most 64 bits.

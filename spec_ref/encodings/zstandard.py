@@ -1,4 +1,4 @@
-"""Zstandard, by the module of the standard library, which older versions of Python get from a backport."""
+"""Zstandard decompression, by the standard library or, on older versions of Python, its backport."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ class _Binder:
 
 def _check_depth(depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise spec_error("EXP015", "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
+        raise spec_error("EXP015", "the expression is nested too deeply", expected=f"at most {MAX_DEPTH} levels")
 
 
 def _reference(column: Column) -> BoundReference:

@@ -16,7 +16,7 @@ NOT STARTS WITH         true
 ======================  ==========================  ==========================
 
 This is not the logic of SQL, where ``x != c`` is not true for null; `spec_ref.expressions.rewrite_not.from_sql`
-translates. Nor is it the order of Iceberg-Java's evaluator, which puts null before and NaN after all values.
+translates. It also differs from Iceberg-Java's evaluator, which orders null before and NaN after all values.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ BoundTerm: TypeAlias = BoundReference | BoundTransform | BoundConstant | BoundPr
 
 @record
 class BoundTest:
-    """A test whether a value is null or NaN, or is not."""
+    """A test whether a value is null, is not null, is NaN or is not NaN."""
 
     operation: Operation
     term: BoundTerm

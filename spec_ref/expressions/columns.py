@@ -29,7 +29,8 @@ def literal(value: PythonValue) -> Literal:
             without is one for timestamp columns; bytes are constants for binary and fixed columns.
 
     Returns:
-        The constant. Its type is None, and binding takes that of the column, except for `decimal.Decimal`.
+        The constant. Only a `decimal.Decimal` has a type; for all others it is None, and binding uses that of the
+        column.
 
     Raises:
         TypeError: the value has a type that constants do not have.
@@ -49,13 +50,13 @@ def literal(value: PythonValue) -> Literal:
             return Literal(value.isoformat())
         case datetime.time() if value.tzinfo is None:
             return Literal(value.isoformat())
-    raise TypeError(f"a predicate has no constants of the type {type(value).__name__}: {value!r}")
+    raise TypeError(f"a constant of a predicate cannot have the type {type(value).__name__}: {value!r}")
 
 
 def _decimal(value: Decimal) -> Literal:
     """A decimal constant has a type, so that it is aligned exactly with decimal columns of any scale."""
     if not value.is_finite():
-        raise TypeError(f"a decimal constant is a finite number, not {value}")
+        raise TypeError(f"a decimal constant must be a finite number, not {value}")
     _, digits, exponent = value.as_tuple()
     scale = max(0, -int(exponent))
     return Literal(f"{value:f}", DecimalType(max(len(digits) + max(0, int(exponent)), scale, 1), scale))
@@ -92,23 +93,23 @@ class ColumnReference:
     __hash__ = None  # type: ignore[assignment]
 
     def is_null(self) -> Test:
-        """Make the test whether the column is null."""
+        """Make a predicate that is true where the column is null."""
         return Test(Operation.IS_NULL, self._term)
 
     def not_null(self) -> Test:
-        """Make the test whether the column is not null."""
+        """Make a predicate that is true where the column is not null."""
         return Test(Operation.NOT_NULL, self._term)
 
     def is_nan(self) -> Test:
-        """Make the test whether the column is NaN."""
+        """Make a predicate that is true where the column is NaN."""
         return Test(Operation.IS_NAN, self._term)
 
     def not_nan(self) -> Test:
-        """Make the test whether the column is not NaN."""
+        """Make a predicate that is true where the column is not NaN."""
         return Test(Operation.NOT_NAN, self._term)
 
     def is_in(self, values: Iterable[PythonValue]) -> SetTest:
-        """Make the test whether the column equals one of some constants.
+        """Make a predicate that is true where the column equals one of the constants.
 
         Args:
             values: the constants.
@@ -119,7 +120,7 @@ class ColumnReference:
         return SetTest(Operation.IN, self._term, tuple(map(literal, values)))
 
     def not_in(self, values: Iterable[PythonValue]) -> SetTest:
-        """Make the test whether the column equals none of some constants.
+        """Make a predicate that is true where the column equals none of the constants.
 
         Args:
             values: the constants.
@@ -130,7 +131,7 @@ class ColumnReference:
         return SetTest(Operation.NOT_IN, self._term, tuple(map(literal, values)))
 
     def starts_with(self, prefix: str) -> Comparison:
-        """Make the test whether the column, a string, begins with a prefix.
+        """Make a predicate that is true where the column, a string, begins with a prefix.
 
         Args:
             prefix: the prefix.
@@ -141,7 +142,7 @@ class ColumnReference:
         return self._compare(Operation.STARTS_WITH, prefix)
 
     def not_starts_with(self, prefix: str) -> Comparison:
-        """Make the test whether the column, a string, does not begin with a prefix.
+        """Make a predicate that is true where the column, a string, does not begin with a prefix.
 
         Args:
             prefix: the prefix.
@@ -174,5 +175,5 @@ def col(name: str) -> ColumnReference:
         TypeError: the name is not a string.
     """
     if not isinstance(name, str):
-        raise TypeError(f"the name of a column is a str, not {type(name).__name__}")
+        raise TypeError(f"the name of a column must be a str, not {type(name).__name__}")
     return ColumnReference(name)

@@ -113,7 +113,7 @@ def _value(json: dict[str, Json], deprecated: bool, name: str, members: tuple[st
 
 def _read_type(json: Json, requirement: str, what: str, depth: int) -> str:
     if depth > MAX_DEPTH:
-        raise spec_error(requirement, "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
+        raise spec_error(requirement, "the expression is nested too deeply", expected=f"at most {MAX_DEPTH} levels")
     if not isinstance(json, dict):
         raise spec_error(requirement, f"the value is not {what}", found=json, expected="an object with a type")
     type_ = json.get("type")

@@ -80,7 +80,8 @@ def bind_comparison(operation: Operation, term: BoundTerm, literal: Literal) -> 
     if literal.value is None:
         raise spec_error("EXP009", "the constant of a comparison is null")
     if operation in PREFIX and term.type != STRING:
-        raise spec_error("EXP007", "the type has no prefix", found=Description(str(term.type)), expected="string")
+        message = "values of the type have no prefixes"
+        raise spec_error("EXP007", message, found=Description(str(term.type)), expected="string")
     check_comparable(term.type)
     if kind(term.type) == "unknown":  # always null
         return TRUE if operation in (_O.NOT_EQ, _O.NOT_STARTS_WITH) else FALSE

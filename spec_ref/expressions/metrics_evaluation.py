@@ -1,8 +1,8 @@
 """Evaluate predicates on the metrics of a file and the summaries of a manifest (Scan Planning; Data File Fields).
 
-Counts and bounds are optional, and so is each field in them: what is missing is not known, and never zero (SCN005).
-Bounds need not be values of the column, since long ones are truncated; they are compared as IEEE 754 compares, so that
--0.0 and 0.0 are one (contradiction B7).
+Counts and bounds are optional, and so is each field in them: a missing one is unknown, never zero (SCN005). Bounds need
+not be values of the column, since long ones are truncated; floating-point bounds are compared as in IEEE 754, so that
+-0.0 equals 0.0 (contradiction B7).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Metrics:
     """The counts and bounds of a data or delete file, by field id; None for a map that is absent."""
 
     record_count: int
-    """The number of rows in the file; negative if the writer did not know it, as some wrote."""
+    """The number of rows in the file; a negative number, as some writers wrote, means unknown."""
 
     value_counts: Mapping[int, int] | None = None
     """The number of values of each field, including null and NaN."""
@@ -96,7 +96,7 @@ def column_stats(reference: BoundReference, metrics: Metrics) -> TermStats:
         metrics: the counts and bounds of the file.
 
     Returns:
-        The facts; nothing is known of a column of a nested type or variant.
+        The facts; nothing is known about a column of a nested type or variant.
 
     Raises:
         SpecError: SVB001 to SVB008 or EVO006 if a bound is not a value of the type, nor of one that can be promoted to

@@ -1,7 +1,7 @@
 """Predicates and value expressions as they are stored and exchanged (Iceberg Expressions, Structure).
 
 A predicate is true or false for a row and nothing else (EXP012); a value expression gives a value of some type. Both
-are unbound: `spec_ref.expressions.binding` resolves references and gives constants a type, for the schema at hand.
+are unbound: `spec_ref.expressions.binding` resolves references and gives constants a type, for one schema.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ICEBERG_FUNCTIONS = "iceberg_functions"
 """The reserved catalog of the functions that the spec defines."""
 
 MAX_DEPTH = 200
-"""The levels of nesting that are read."""
+"""The maximum number of levels of nesting that are read."""
 
 
 class Operation(enum.Enum):
@@ -162,7 +162,7 @@ class And(_Operators):
 
 @record
 class Or(_Operators):
-    """True where one of them is true."""
+    """True where at least one of them is true."""
 
     left: Any
     right: Any
@@ -176,7 +176,7 @@ def _check_operation(requirement: str, operation: Operation, known: frozenset[Op
 
 @record
 class Test(_Operators):
-    """A test whether a value is null or NaN, or is not (Tests)."""
+    """A test whether a value is null, is not null, is NaN or is not NaN (Tests)."""
 
     operation: Operation
     child: ValueExpression
@@ -255,7 +255,7 @@ def or_(left: Any, right: Any) -> Any:
         right: a predicate.
 
     Returns:
-        A predicate that is true if one of them is.
+        A predicate that is true if at least one of them is.
     """
     if left == TRUE or right == TRUE:
         return TRUE

@@ -33,13 +33,13 @@ class Projection:
     """The options of a projection."""
 
     spec: PartitionSpec
-    """The spec that the manifest or file was written with, whatever the current one."""
+    """The spec that the manifest or file was written with, even if the table's default spec is a different one."""
 
     strict: bool = False
 
     tolerate_truncated_times: bool = False
-    """Whether partitions may come from writers that counted years, months, days and hours toward 1970 instead of down,
-    which makes those before 1970 one too high (contradiction C5)."""
+    """Whether partition values may come from writers that rounded years, months, days and hours toward 1970 instead of
+    down, so that values before 1970 may be one too high (contradiction C5)."""
 
 
 def inclusive_projection(

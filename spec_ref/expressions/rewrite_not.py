@@ -27,7 +27,7 @@ from spec_ref.expressions.predicates import (
 _O = Operation
 
 _OPPOSITE: dict[Operation, Operation] = {_O.LT: _O.GT_EQ, _O.LT_EQ: _O.GT, _O.GT: _O.LT_EQ, _O.GT_EQ: _O.LT}
-"""The inequality that is true of the ordinary values for which another one is false."""
+"""The inequality that is true, apart from null and NaN, exactly where another one is false."""
 
 
 def rewrite_not(predicate: BoundPredicate) -> BoundPredicate:
@@ -74,7 +74,7 @@ def _null_or_nan(term: BoundTerm) -> BoundPredicate:
 
 
 def from_sql(predicate: Predicate) -> Predicate:
-    """Translate a predicate with the logic of SQL into the two-valued predicate that is true where it is true (EXP025).
+    """Translate a predicate with the logic of SQL into a two-valued predicate that is true for the same rows (EXP025).
 
     In SQL, a comparison with null is neither true nor false, and neither is its negation. The result selects what a
     WHERE clause selects; the negation of ``from_sql(Not(p))`` accepts what a CHECK constraint ``p`` accepts.

@@ -1,7 +1,8 @@
 """The algebra of scan planning: evaluate a predicate over many rows at once, given facts about them (Scan Planning).
 
-Only facts are known about the rows of a file or a partition: whether some are null, the bounds of the others. A
-predicate then has an `StatsOutcome` of two flags, whether some row might match and whether some row might fail:
+The values of the rows of a file or a partition are not known, only facts about them: whether some are null, the bounds
+of the others. A predicate then has a `StatsOutcome` of two flags, whether some row might match and whether some row
+might fail:
 
 ===========  ==========  ==========================================
 might match  might fail  meaning
@@ -47,7 +48,7 @@ from spec_ref.partitioning.transforms import Bucket
 
 @record
 class StatsOutcome:
-    """Whether a predicate might match and might fail, for the rows that facts are known about."""
+    """Whether some row might match a predicate and whether some row might fail it, by the known facts."""
 
     might_match: bool
     might_fail: bool
@@ -93,7 +94,7 @@ def usable_bounds(stats: TermStats) -> TermStats:
         stats: what is known about a term.
 
     Returns:
-        The same, with both bounds or none.
+        The same facts, with both bounds or none.
     """
     lower, upper = stats.lower, stats.upper
     spoiled = any(bound is not None and is_nan(bound) for bound in (lower, upper))

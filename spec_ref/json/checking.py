@@ -136,8 +136,8 @@ def _read_or_record(read: Callable[[], Any], path: str, found: list[Violation]) 
 def writer_deviations(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> Iterator[Violation]:
     """Find what a reader tolerates but a writer of the version should have done differently (VER005).
 
-    Reported are fields that the version omits, and fields that it requires and that may be missing only because the
-    object may have been carried over from an older version.
+    These are fields that the version omits, and missing fields that it requires but that readers accept as missing,
+    because the object may have been carried over from an older version.
 
     Args:
         kind: the kind of the value.

@@ -52,7 +52,7 @@ def find_error_place(text: bytes, message: str) -> Segments:
 
 
 def _place_at(text: bytes, end: int) -> Segments:
-    around: list[str | int | None] = []  # per list an index, per object a name, or None before it
+    around: list[str | int | None] = []  # an index for each list; for each object a name, or None before its first name
     for match in _TOKEN.finditer(text, 0, end):
         token = match[0]
         inner = around[-1] if around else ""

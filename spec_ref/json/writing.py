@@ -1,7 +1,7 @@
 """Writing records as JSON objects, by the field rules (Writer requirements; Appendix C).
 
 The same rows make two forms: JSON values, one after another, and JSON text, for files. The text of a large table is
-written column by column and without values in between, which takes half the time.
+written column by column and without intermediate values, which takes half the time.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def _integer_texts(least: int, most: int) -> ColumnWriter:
 
 
 class _Names(dict[str, str]):
-    """The text of names of members, with the colon, cached: there are few of them, and each is repeated often."""
+    """A cache of the JSON text of member names, with the colon: there are few names, and each is repeated often."""
 
     def __missing__(self, name: str) -> str:
         text = encode_basestring(name) + ":"

@@ -143,8 +143,8 @@ class ManifestFile:
         type=INT,
         default=None,
     )
-    """None, here and in the other counts, means unknown, and is treated as a number above zero. Found by id: Java
-    wrote the name ``added_data_files_count`` for a long time (contradiction A18)."""
+    """None means unknown, as in the other counts, and is treated as a number above zero. The field is found by its id,
+    because Iceberg-Java wrote the name ``added_data_files_count`` for a long time (contradiction A18)."""
 
     existing_files_count: int | None = spec_field(
         "existing_files_count",

@@ -38,8 +38,8 @@ def write_manifest_list(
 ) -> bytes:
     """Write a manifest list.
 
-    The spec requires no key-value metadata. The ids of the snapshot are written as Iceberg-Java does, and
-    ``format-version``, which some readers depend on (contradiction C1).
+    The spec requires no key-value metadata. Like Iceberg-Java, this writes the ids of the snapshot and
+    ``format-version``, because some readers depend on them (contradiction C1).
 
     Args:
         files: the entries of the list, in order.

@@ -1,6 +1,6 @@
 """The complete check of a manifest.
 
-`read_manifest` refuses what leaves it ambiguous what a manifest holds; `check_manifest` reports everything: problems of
+`read_manifest` refuses a manifest whose content would be ambiguous; `check_manifest` reports everything: problems of
 its header, its Avro schema and its entries, and where it differs from its entry in the manifest list. Entries are read
 in batches, and only sums of them are kept.
 """
@@ -32,7 +32,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import Schema
 
 MAX_PER_RULE = 1000
-"""How many places of one broken rule are reported; a manifest with more has one cause."""
+"""How many places of one broken rule are reported; further places would hardly help to find the cause."""
 
 
 INHERITED = frozenset({"MAN012", "MAN013", "MAN014"})
@@ -101,7 +101,7 @@ def _findings(manifest: Manifest, length: int, table_schema: Schema | None) -> I
                 if inherited.status is EntryStatus.ADDED and inherited.snapshot_id != listed.added_snapshot_id:
                     other = inherited.snapshot_id
             yield from _entry_findings(entries.entry, entries.number, context, types)
-    except SpecError as error:  # row ids that run out of 64 bits
+    except SpecError as error:  # an inherited row id exceeds 64 bits
         yield to_finding(error.violation)
     yield from entries.take_problems()
     if listed is None:
@@ -201,7 +201,7 @@ def _header(header: ManifestHeader) -> Iterator[Finding]:
             expected = "the list of its fields"
             yield finding_at(
                 "MAN007",
-                "partition-spec has a whole partition spec",
+                "partition-spec is a whole partition spec, not its fields",
                 "/partition-spec",
                 expected=expected,
                 aspect="whole-spec",

@@ -7,7 +7,8 @@ Columns that hold values have metrics: primitives and variants, also inside stru
 those of the values that it stores, which are the values that it deletes (DEL024); they cover all of its rows, or are
 left out (DFL030). Decided here, because the text leaves it open:
 
-- A field of a struct has a value for every row: if the struct is null, so is the field. Parquet footers count so.
+- A field of a struct has a value for every row: if the struct is null, so is the field. Parquet footers count in the
+  same way.
 - Fields inside lists and maps have no metrics. Writers count elements in different ways, and bounds of elements
   would not be bounds of the rows that filters select.
 - A variant has counts and no bounds, because a writer may choose the paths that have bounds, or none (BND011).
@@ -52,7 +53,7 @@ NO_METRICS = MetricsMode(counts=False, bounds=False)
 COUNTS = MetricsMode(bounds=False)
 FULL = MetricsMode()
 TRUNCATED = MetricsMode(width=16)
-"""What engines keep by default."""
+"""The mode that engines use by default."""
 
 
 @record(kw_only=True)
@@ -199,7 +200,7 @@ def compute_metrics(
     Args:
         struct: the columns of the file.
         rows: the rows, each with values by field id.
-        mode: what to keep of every column, or of each by its field id.
+        mode: the metrics to keep for every column, or for each by its field id.
 
     Returns:
         The metrics.
@@ -237,7 +238,7 @@ def file_metrics(
     Args:
         record_count: the number of rows.
         columns: the metrics by field id.
-        mode: what to keep of every column, or of each by its field id; nothing of a column without a mode.
+        mode: the metrics to keep for every column, or for each by its field id; a column without a mode has none.
 
     Returns:
         The metrics.

@@ -12,8 +12,8 @@ from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1
 from spec_ref.data_types.types import BINARY, INT, LONG, STRING, ListType, MapType
 
 DEFAULT_BLOCK_SIZE = 64 << 20
-"""The value that v1 writes as ``block_size_in_bytes``; any number would do, because it is never read (contradiction
-A19)."""
+"""The value that v1 writes as ``block_size_in_bytes``; the number does not matter, because it is never read
+(contradiction A19)."""
 
 
 class FileContent(enum.IntEnum):

@@ -12,7 +12,7 @@ from spec_ref.manifests.data_file import DataFile
 
 
 class EntryStatus(enum.IntEnum):
-    """The change of the file in the snapshot that wrote the entry."""
+    """What the snapshot that wrote the entry did with the file."""
 
     EXISTING = 0
     ADDED = 1
@@ -68,8 +68,8 @@ class ManifestEntry:
         type=LONG,
         default=None,
     )
-    """The sequence number of the snapshot that added the file, which never changes. Deletes may apply to files of a
-    higher one (MAN021). None is inherited by added files."""
+    """The sequence number of the snapshot that added the file, which never changes. Deletes may apply to files with a
+    higher number (MAN021). None is inherited by added files."""
 
     data_file: DataFile = spec_field(
         "data_file", id=2, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN015", type=RecordStruct(DataFile)

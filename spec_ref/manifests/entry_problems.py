@@ -1,7 +1,7 @@
 """Find everything that is wrong with one entry of a manifest, as written (Manifest Entry Fields; Data File Fields).
 
-The rules over the fields are in `spec_ref.manifests.rules`; this module adds those that need the types of the table's
-columns: bounds.
+The rules over the fields are in `spec_ref.manifests.rules`; this module adds the rules for bounds, which need the types
+of the table's columns.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[Violation]
 def signed_order(type_: Type, bound: Any, value: Any, *, is_lower: bool) -> bool:
     """Decide whether a bound of a UUID holds for a value if UUIDs are compared as two signed 64-bit integers.
 
-    Iceberg-Java compares them so; the spec stores a UUID as 16 bytes, which compare unsigned.
+    Iceberg-Java compares them in this way; the spec stores a UUID as 16 bytes, which compare unsigned.
 
     Args:
         type_: the type of the column.

@@ -232,7 +232,7 @@ class Manifest:
         self.manifest_schema = shared_schema
         self.header = header
         self.spec = spec
-        """The partition spec: the table's by the id that the list gives, else that of the header; None without both."""
+        """The table's partition spec with the id in the manifest list, else the header's; None if neither is known."""
 
         self.manifest_file = manifest_file
         """The manifest's entry in the manifest list, from which entries inherit."""

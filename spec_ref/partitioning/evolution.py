@@ -199,7 +199,8 @@ def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
     """Decide whether a transform gives the same values before and after a promotion (EVO008).
 
     Widening a number changes neither its value nor, by Appendix B, its hash. A date is counted in days and a timestamp
-    in micro- or nanoseconds: its years, months and days stay the same, its value and hash do not.
+    in micro- or nanoseconds, so a promotion to a timestamp keeps years, months and days, but changes the value and its
+    hash.
 
     Args:
         transform: the transform of a partition field.
@@ -215,7 +216,7 @@ def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
 def altered_partition_fields(
     fields: Iterable[PartitionField], before: Mapping[int, Type], after: Mapping[int, Type]
 ) -> Iterator[tuple[PartitionField, Type, Type]]:
-    """Find the partition fields whose values change by a promotion (EVO008).
+    """Find the partition fields whose values a promotion changes (EVO008).
 
     Args:
         fields: the partition fields.

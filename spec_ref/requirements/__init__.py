@@ -100,8 +100,8 @@ class Requirement:
     """Who has to follow it: ``reader``, ``writer``, ``table`` (a state that must hold) or ``committer``."""
 
     observable: tuple[str, ...]
-    """What shows whether it is followed: ``hash``, ``single-value``, ``metadata-json``, ``manifest``, ...; ``none``
-    where nothing can."""
+    """What shows whether it is followed: ``hash``, ``single-value``, ``metadata-json``, ``manifest``, ...; ``none`` if
+    nothing shows it."""
 
     text: str
     """The rule in our own words."""
@@ -121,10 +121,10 @@ class Requirement:
     """What breaks in practice when it is not followed."""
 
     right: str | None = None
-    """Short examples that follow it."""
+    """Short examples that follow the rule."""
 
     wrong: str | None = None
-    """Short examples that do not."""
+    """Short examples that break the rule."""
 
     judged: str | None = None
     """The kind of the examples, for those that the tests check with the reference: a key of `EXAMPLES`."""
@@ -184,7 +184,7 @@ class SourceDocument:
     """Its path in the repository."""
 
     sections: Mapping[str, str]
-    """The SHA-256 of each section's words by heading, as ``tools/check_register.py`` takes it."""
+    """The SHA-256 of each section's words by heading, as ``tools/check_register.py`` computes it."""
 
     fields: Mapping[str, tuple[tuple[str, str], ...]]
     """The field tables by heading: each row's name and its rules for v1, v2 and v3, as in ``"-rr"``."""

@@ -66,7 +66,7 @@ def plan(
         include_column_stats: whether the files of the tasks keep their counts, sizes and bounds.
         all_deletes: whether tasks have the deletes of rows that do not match, too. Rewriting a file as a whole needs
             them: without them, deleted rows would be in the table again.
-        tolerate_truncated_times: whether partitions may come from writers that counted times before 1970 upward
+        tolerate_truncated_times: whether partition values may come from writers that rounded times before 1970 up
             (contradiction C5).
 
     Returns:
@@ -210,7 +210,7 @@ def check_content(content: FileContent, *, data: bool) -> None:
         data: whether the manifest lists data files.
 
     Raises:
-        SpecError: MAN002 if it lists the other kind.
+        SpecError: MAN002 if the manifest lists the other kind of files.
     """
     if (content is not FileContent.DATA) == data:
         raise wrong_content(content, data=data)
@@ -255,7 +255,7 @@ def check_number(attribute: str, number: int | None, greatest_number: int) -> No
 
 
 def scan_delete(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> ScanDelete:
-    """Make the delete of a manifest entry.
+    """Make the `ScanDelete` for a manifest entry.
 
     Args:
         entry: an entry of a delete manifest, with its data sequence number.

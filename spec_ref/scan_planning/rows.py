@@ -102,7 +102,7 @@ class TableRowReader:
     """The schema to read with."""
 
     fields: tuple[NestedField, ...]
-    """The columns to read; of structs the requested fields."""
+    """The columns to read; a struct has only the requested fields."""
 
     schemas: tuple[Schema, ...]
     """The schema, then those of the table from the newest to the oldest, for columns that deletes compare (DEL022)."""
@@ -127,7 +127,7 @@ class TableRowReader:
             The rows that match, in the order of the file.
 
         Raises:
-            SpecError: a file is damaged, is not what its manifest entry says, or cannot be read with the schema; TMD010
+            SpecError: a file is damaged, does not match its manifest entry, or cannot be read with the schema; TMD010
                 if the table does not have the partition spec of the task.
         """
         entry, number = task.data_file, task.data_sequence_number
@@ -169,7 +169,7 @@ class TableRowReader:
             The positions, from 0.
 
         Raises:
-            SpecError: a delete file is damaged, or is not what its manifest entry says.
+            SpecError: a delete file is damaged, or does not match its manifest entry.
         """
         vector = self._vector(task)
         return self._positions(task) | frozenset(() if vector is None else vector.positions())
@@ -247,7 +247,7 @@ def _columns(fields: Sequence[NestedField], file_columns: FileColumns, constants
     return list({column.id: column for column in found if column is not None}.values())
 
 
-# How scans and their deletes relate
+# The deletes of a scan
 
 
 def referenced_ids(predicate: BoundPredicate) -> Iterator[int]:

@@ -35,8 +35,8 @@ class FileScanTask:
     file_sequence_number: int
 
     deletes: tuple[ScanDelete, ...]
-    """The deletes that apply (SCN008 to SCN012), in the order of the manifests. With a deletion vector there is no
-    other one and no position delete file."""
+    """The deletes that apply (SCN008 to SCN012), in the order of the manifests. If one of them is a deletion vector,
+    there is no other vector and no position delete file."""
 
     residual: BoundPredicate
     """The part of the filter to test rows with; the partition decides the rest."""

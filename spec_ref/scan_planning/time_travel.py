@@ -34,8 +34,8 @@ def table_state(
         metadata: the table.
         snapshot_id: the id of a snapshot.
         ref: the name of a branch or tag.
-        timestamp_ms: milliseconds from the Unix epoch, for the snapshot that was current at that time by the snapshot
-            log (NOT003).
+        timestamp_ms: milliseconds from the Unix epoch, for the snapshot that was current at that time according to the
+            snapshot log (NOT003).
 
     Returns:
         The snapshot and the schema to read it with.

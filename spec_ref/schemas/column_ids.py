@@ -4,8 +4,8 @@ Decided here, because the text leaves it open (contradictions B22 and E31):
 
 - A file that has field ids anywhere is read by them. A name mapping is used only if a file has none at all.
 - A column without an id, in a file that has ids, is not a field of the table: it is left out, like one that the name
-  mapping does not name. So is a column of a type that Iceberg does not have, or a list or map whose parts have no ids.
-  A field that has the id of such a column cannot be read; other fields of the file are not affected.
+  mapping does not name. A column of a type that Iceberg does not have, and a list or map whose parts have no ids, are
+  left out too. A field that has the id of such a column cannot be read; other fields of the file are not affected.
 - A file without any ids, of a table without a name mapping, is refused, instead of giving nulls for all of its columns.
 """
 

@@ -9,7 +9,7 @@ Decided here, because the text leaves it open:
 - A partition value that is present and null counts as present: the field is null, whatever its default.
 - A partition value takes precedence over a column that has its id from the name mapping, by the order of the rules.
 - A field inside a struct that the file does not have is read only if the struct's default is an empty struct.
-- A required field without any value is refused; so is a null in a required column of the file.
+- A required field without any value is refused, and so is a null in a required column of the file.
 - A field of type unknown is null whatever the file stores for it, in every format. The text says so for Parquet
   (PQT006); for ORC and Avro it says that no such column is stored (ORC005, AVR010), and null is the only value of the
   type.
@@ -291,7 +291,7 @@ def check_readable(file_type: Type, type_: Type) -> None:
 
 
 def select_fields(schema: Schema, ids: frozenset[int]) -> tuple[NestedField, ...]:
-    """Select columns of a schema, in its order; of structs only the requested fields.
+    """Select columns of a schema, in its order; a selected struct has only the requested fields.
 
     Args:
         schema: the schema.

@@ -1,6 +1,6 @@
 """The fields that identify a row (Identifier Field IDs).
 
-Engines are responsible for no two rows having the same identifier; the format does not enforce it (IDF004).
+Engines have to ensure that no two rows have the same identifier; the format does not enforce it (IDF004).
 """
 
 from __future__ import annotations

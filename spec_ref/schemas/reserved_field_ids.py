@@ -7,7 +7,7 @@ from spec_ref.core.versions import DELETE_FILES, ROW_LINEAGE, V1, FormatVersion
 from spec_ref.data_types.types import BOOLEAN, INT, LONG, STRING, PrimitiveType
 
 MAX_TABLE_FIELD_ID = 2147483447
-"""The highest field id of a table's own columns (RES001); above are the metadata columns."""
+"""The highest field id of a table's own columns (RES001); metadata columns have higher ids."""
 
 
 @record

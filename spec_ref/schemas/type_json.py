@@ -44,7 +44,7 @@ from spec_ref.schemas.default_values import NULL_ONLY, check_default
 from spec_ref.single_value.json_value import from_json, to_json
 
 MAX_DEPTH = 100
-"""Levels of nesting that are read; every walk over a type is as deep as the type."""
+"""The maximum number of levels of nesting that are read; recursion over a type is as deep as the type."""
 
 MAX_SCALE = 999
 """The largest scale that is read, of either sign. The spec sets no limit, but a value takes that many digits."""
@@ -379,7 +379,7 @@ def with_json_defaults(field: NestedField) -> NestedField:
         field: a field, whose defaults are values of its type.
 
     Returns:
-        The field, with JSON in their place.
+        The field, whose defaults are JSON.
 
     Raises:
         SpecError: DEF008, DEF009 or the code of a type if a default is not allowed; SVJ001 or SVJ010 if it has no JSON

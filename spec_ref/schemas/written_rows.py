@@ -5,7 +5,7 @@ wider than those of the schema.
 
 Decided here, because the text leaves it open:
 
-- What the input does not have takes its write default, or else null; a null of the input stays null.
+- A column that the input does not have takes its write default, otherwise null; a null of the input stays null.
 - A column that the schema does not have is refused, because its values would be lost.
 """
 
@@ -31,9 +31,9 @@ def written_row(fields: Sequence[NestedField], row: Mapping[str, Any]) -> dict[i
         A value for every column, by field id.
 
     Raises:
-        SpecError: TYP002, for a column that the schema does not have, and for a required value that is null, as are
-            TYP003 and TYP004; DEF007 if a required value is missing that has no write default; the code of the type
-            for a value that is not of it.
+        SpecError: TYP002 for a column that the schema does not have; TYP002 to TYP004 for a required value that is
+            null; DEF007 for a required value that is missing and has no write default; the code of the type for a value
+            that is not of it.
     """
     check_column_names([field.name for field in fields], list(row))
     made = {}

@@ -5,7 +5,7 @@ and y; then z, if the box has z or m; then m, if it has m. NaN in the place of z
 
 Decided here, because the text leaves it open:
 
-- A reader takes NaN as "not set" wherever z or m is allowed, even if a writer should have omitted the coordinate.
+- A reader treats NaN as "not set" wherever z or m is allowed, even if a writer should have omitted the coordinate.
 - No box is computed for a geography with edges. An edge on the globe bulges towards the pole and may cross the
   antimeridian, so the box of its ends need not contain it; a bound is optional, and a wrong one loses rows.
 """

@@ -55,7 +55,7 @@ class JsonCodec:
             The JSON of the value; None for null.
 
         Raises:
-            SpecError: SVJ001 for NaN and the infinities, which JSON has no number for; SVJ010 if the type has no JSON
+            SpecError: SVJ001 for NaN and the infinities, which JSON cannot represent; SVJ010 if the type has no JSON
                 form (unknown, variant); the code of the type if ``value`` is not a value of it.
         """
         if value is None:
@@ -206,10 +206,10 @@ def write_float(_: Type, value: float) -> float:
         The same number.
 
     Raises:
-        SpecError: SVJ001 for NaN and the infinities, which JSON has no number for.
+        SpecError: SVJ001 for NaN and the infinities, which JSON cannot represent.
     """
     if not math.isfinite(value):
-        raise spec_error("SVJ001", "the value has no JSON number", found=value, expected="a finite number")
+        raise spec_error("SVJ001", "JSON has no number for the value", found=value, expected="a finite number")
     return value
 
 
@@ -267,7 +267,7 @@ def _read_decimal(type_: DecimalType, json: Json) -> Decimal:
     digits = (whole + fraction).lstrip("0") or "0"
     if len(digits) > type_.precision:
         raise spec_error(
-            "TYP013", f"the value is not a valid {type_}", found=json, expected=f"{type_.precision} digits at most"
+            "TYP013", f"the value is not a valid {type_}", found=json, expected=f"at most {type_.precision} digits"
         )
     return decimal_from_unscaled(type_, int(sign + digits))
 

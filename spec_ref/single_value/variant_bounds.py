@@ -22,7 +22,7 @@ string, binary, uuid               string, binary, uuid
 =================================  ==================================================
 
 "The same Variant type" (BND006) is taken as the same equivalence class of the encoding, within which values compare: a
-writer may shrink 7 to an int8 and 700 to an int16, and they still bound one field of exact numbers.
+writer may store 7 as an int8 and 700 as an int16, and they still bound one field of exact numbers.
 """
 
 from __future__ import annotations

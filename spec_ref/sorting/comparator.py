@@ -120,8 +120,8 @@ def _comparable(value: Any) -> Any:
 def float_sort_key(value: float) -> int:
     """Make a key that sorts floats and doubles as the spec requires (SRT003).
 
-    ``-NaN < -Infinity < -value < -0 < 0 < value < Infinity < NaN``, which is the total order of IEEE 754. That it
-    "aligns with Java", as the text goes on, does not hold for NaN with the sign bit set; the listed order is followed
+    ``-NaN < -Infinity < -value < -0 < 0 < value < Infinity < NaN``, which is the total order of IEEE 754. The text adds
+    that this "aligns with Java", which is wrong for NaN with the sign bit set; this function follows the listed order
     (contradiction B6). All NaNs of one sign have the same key.
 
     Args:

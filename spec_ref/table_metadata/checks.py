@@ -46,7 +46,7 @@ _NO_SNAPSHOT = Violation(
 DEFAULTS = ("initial-default", "write-default")
 
 MAX_PER_RULE = 1000
-"""How many places of one broken rule are reported; a table with more has one cause."""
+"""How many places of one broken rule are reported; further places would hardly help to find the cause."""
 
 
 @functools.cache

@@ -16,8 +16,8 @@ from spec_ref.json.wire_types import STRING, STRING_MAP, RecordOf
 class EncryptionKey:
     """A key, encrypted by another key of the table or of its key management system.
 
-    The example of Appendix C has ``key-metadata`` where the table of fields has ``encrypted-key-metadata``. The table
-    is followed, as known implementations do, and the example is not a valid key (contradiction B10).
+    The example of Appendix C has ``key-metadata`` where the table of fields has ``encrypted-key-metadata``. This record
+    follows the table, as known implementations do; the example is not a valid key (contradiction B10).
     """
 
     key_id: str = spec_field("key-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="ENC001", type=STRING)

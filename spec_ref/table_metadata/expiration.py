@@ -1,4 +1,4 @@
-"""Expiring snapshots, and what table metadata holds of them (Snapshot Retention Policy; Table Metadata Fields)."""
+"""Expiring snapshots, and what table metadata holds about them (Snapshot Retention Policy; Table Metadata Fields)."""
 
 from __future__ import annotations
 

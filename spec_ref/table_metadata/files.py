@@ -18,7 +18,7 @@ MAX_METADATA_BYTES = min(MAX_BYTES, 1 << 28)
 """The largest size of decompressed metadata, in bytes; tables of 10,000 snapshots have about 8 MB."""
 
 GZIP_SUFFIXES = (".gz.metadata.json", ".metadata.json.gz")
-"""The suffix that some implementations require and that a writer uses, and the other one that is also read (NOT009)."""
+"""The suffix that writers use, because some implementations require it, and another that readers accept (NOT009)."""
 
 METADATA_SUFFIX = ".metadata.json"
 

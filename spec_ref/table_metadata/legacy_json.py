@@ -23,7 +23,7 @@ from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.single_value.json_value import from_json
 
 LEGACY = "TMD029"
-"""The code for JSON that does not follow the format; a removed section has no separate requirement."""
+"""The code for a document that does not follow the removed format, which has no separate requirement."""
 
 
 class LegacyContent(enum.Enum):

@@ -32,7 +32,7 @@ def parse_document(data: Source) -> dict[str, Any]:
         check_document(data)
         return copy.deepcopy(data)
     if not isinstance(data, bytes | str):
-        raise TypeError(f"table metadata is bytes, JSON text or a dict, not {type(data).__name__}")
+        raise TypeError(f"table metadata must be bytes, JSON text or a dict, not {type(data).__name__}")
     text = decompress(data) if isinstance(data, bytes) and is_compressed(data) else data
     document = loads(text)
     if not isinstance(document, dict):

@@ -13,7 +13,7 @@ from spec_ref.deletes.position_deletes import check_position
 
 Positions = npt.NDArray[np.int64]
 Deleted = Mapping[str, Positions]
-"""Deleted positions by the path of the data file, ascending and without repetitions."""
+"""The deleted positions by the path of their data file, ascending and without repetitions."""
 
 NONE: Positions = np.zeros(0, np.int64)
 

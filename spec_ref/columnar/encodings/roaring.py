@@ -17,7 +17,7 @@ I64: TypeAlias = npt.NDArray[np.int64]
 
 
 def cardinality64(data: bytes) -> int:
-    """Check a serialized 64-bit bitmap, as `spec_ref.encodings.roaring.cardinality64`.
+    """Check a serialized 64-bit bitmap, as `spec_ref.encodings.roaring.cardinality64` does.
 
     Args:
         data: the serialized bitmap.

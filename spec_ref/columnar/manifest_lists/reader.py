@@ -133,7 +133,8 @@ class ListColumns:
         """Check every value as `read_manifest_list` does.
 
         Raises:
-            SpecError: the definition refuses a value; it reports which. MLS016 where a summary is null.
+            SpecError: the code of a required value that is null or of a number that is not allowed; MLS016 if a
+                summary is null; AVR014 for text that is not UTF-8. The path of the value is missing.
         """
         _check_text(self._column)
         _check_fields(self._list_decoder.manifests, self._column)

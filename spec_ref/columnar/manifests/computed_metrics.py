@@ -60,7 +60,7 @@ def compute_batch_metrics(
     Args:
         struct: the columns; they are found by name, in any order, and other columns are ignored.
         batches: the rows.
-        mode: what to keep of every column.
+        mode: the metrics to keep for every column.
 
     Returns:
         The metrics of all rows.

@@ -36,7 +36,7 @@ from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_numb
 from spec_ref.manifests.manifest import Manifest
 
 SAFE_ROW_IDS = float(1 << 62)
-"""Below it no sum of row ids exceeds 64 bits; above, each is checked."""
+"""If the last row id may be above this limit, every row id is checked, because sums may exceed 64 bits."""
 
 _ENTRY = field_rules(ManifestEntry)
 _FILE = field_rules(DataFile)

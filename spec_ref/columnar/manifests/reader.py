@@ -97,7 +97,8 @@ def decoded_batches(manifest: Manifest, *, eager: bool = False) -> Iterator[Deco
         The column of each batch.
 
     Raises:
-        SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
+        SpecError: a block does not contain the entries that it states; the path is that of the entry,
+            ``/17/data_file``.
     """
     parts = (DecompressedBlock(count, payload) for count, payload in manifest.payloads())
     decoders = column_decoders(manifest)

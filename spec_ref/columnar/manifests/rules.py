@@ -300,7 +300,7 @@ def _word(values: BytesColumn, shift: int = 0) -> npt.NDArray[np.uint64]:
 
 
 def _above(lower: BytesColumn, upper: BytesColumn) -> Mask:
-    """Find where a lower value is above the upper one, in the order of bytes; only long values are compared singly."""
+    """Find where a lower value is above the upper one by their bytes; only long values are compared one by one."""
     above = np.zeros(lower.length, np.bool_)
     tied = np.ones(lower.length, np.bool_)
     longest = int(np.maximum(lower.lengths, upper.lengths).max(initial=0))

@@ -52,7 +52,7 @@ def constant_array(type_: Type, value: Any, length: int) -> Array:
     Args:
         type_: the type of the value.
         value: the value, or None.
-        length: how often to repeat it.
+        length: the length of the array.
 
     Returns:
         The Arrow array.
@@ -107,7 +107,7 @@ def _storage_type(type_: Type) -> ArrowType:
 
 
 def _wrapped(type_: Type, array: Array) -> Array:
-    """Convert an array of the storage type to the type."""
+    """Convert an array of a storage type, as `_storage_type` returns it, to the Arrow type of the values."""
     return array if array.type == arrow_type(type_) else _read(type_, type_, {}, mapped=False)(array)
 
 
@@ -165,7 +165,7 @@ class FileProjection:
         """Convert a batch to the schema.
 
         Args:
-            batch: some rows of the file, with the columns of these names and possibly others.
+            batch: some rows of the file, with the columns that `columns` names and possibly others.
 
         Returns:
             The converted batch.
@@ -236,7 +236,7 @@ def _constant(field: NestedField, value: Any) -> Callable[[int], Array]:
 
 
 def _with_dictionaries(read: Read) -> Read:
-    """Make a reader accept dictionary arrays, of which it reads each value of the dictionary once."""
+    """Make a reader accept dictionary arrays; it reads each value of a dictionary once."""
 
     def whole(array: Array) -> Array:
         if not pa.types.is_dictionary(array.type):

@@ -2,8 +2,8 @@
 
 A container is the magic bytes, a map of metadata, a sync marker of 16 bytes, and blocks: a number of objects, a number
 of bytes, the bytes as the file's codec compressed them, and the sync marker again. Every length and count is checked
-before it is used, and nothing is decompressed beyond the limits. `spec_ref.encodings.avro.types` and its neighbours
-interpret the objects.
+before it is used, and nothing is decompressed beyond the limits. `spec_ref.encodings.avro.types` and
+`spec_ref.encodings.avro.values` interpret the objects.
 
 Decided here, because Iceberg's text names no codecs: readers support all six of the Avro specification, and writers the
 four that Iceberg's properties name (contradiction E28).

@@ -1,6 +1,6 @@
 """Avro schemas as values (Avro 1.11 specification, Schema Declaration; Appendix A, Avro).
 
-A schema is parsed into a tree of closed kinds that keeps what Iceberg stores in it: ``field-id``, ``element-id``,
+A schema is parsed into a tree of the records below, which keep what Iceberg stores in it: ``field-id``, ``element-id``,
 ``key-id``, ``value-id``, ``logicalType`` and ``adjust-to-utc``. A reference to a named type is the same node as its
 definition; a type that refers to itself is refused, because no Iceberg type is recursive. The size of the tree, with
 every reference followed, is bounded, so that a short schema cannot describe a huge one.
@@ -20,10 +20,10 @@ from spec_ref.json import documents
 MAX_SCHEMA_BYTES = 32 << 20
 MAX_NODES = 500_000
 MAX_DEPTH = 250
-"""Levels of types in types; an Iceberg level takes two, as an optional field is a union."""
+"""The maximum number of nested types; an Iceberg level takes two, as an optional field is a union."""
 
 MAX_FIXED = 1 << 24
-"""The largest fixed that is read."""
+"""The largest size of a fixed type that is read, in bytes."""
 
 FIELD_ID = "field-id"
 ELEMENT_ID = "element-id"

@@ -37,10 +37,10 @@ MAX_EMPTY_ITEMS = 1 << 20
 """The maximum number of items of an array whose items take no bytes, because nothing else bounds their number."""
 
 FLOAT = struct.Struct("<f")
-"""A float in Avro's order of bytes."""
+"""A float in Avro's byte order."""
 
 DOUBLE = struct.Struct("<d")
-"""A double in Avro's order of bytes."""
+"""A double in Avro's byte order."""
 
 
 class MalformedValue(Exception):
@@ -88,7 +88,7 @@ def _read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
     size, start = read_long(data, position)
     end = start + size
     if size < 0 or end > len(data):
-        raise MalformedValue(f"a length of {size} is negative or runs over the end of the block")
+        raise MalformedValue(f"a length of {size} is negative or exceeds the block")
     return data[start:end], end
 
 
@@ -164,7 +164,7 @@ def _fixed_decoder(size: int) -> Decoder:
     def read(data: bytes, position: int) -> tuple[bytes, int]:
         end = position + size
         if end > len(data):
-            raise MalformedValue("a fixed runs over the end of the block")
+            raise MalformedValue("a fixed extends beyond the end of the block")
         return data[position:end], end
 
     return read
@@ -194,12 +194,12 @@ def _items_decoder(item: Decoder, least: int) -> Decoder:
                 stated = position + size
             room = MAX_EMPTY_ITEMS - len(items) if least == 0 else (len(data) - position) // least
             if count > room:
-                raise MalformedValue(f"there are {count} items where there is room for {room}")
+                raise MalformedValue(f"an array or map has {count} items, but the block has room for {room}")
             for _ in range(count):
                 value, position = item(data, position)
                 items.append(value)
             if stated is not None and stated != position:
-                raise MalformedValue("the size of a block of items is not the size of its items")
+                raise MalformedValue("the stated size of a block of items differs from the size of its items")
 
     return read
 
@@ -246,7 +246,7 @@ class BlockDecoder:
         room = MAX_EMPTY_ITEMS if self.least == 0 else len(data) // self.least
         if count > room:
             raise spec_error(
-                requirement, "a block is too short for its number of objects", found=count, expected=f"{room} at most"
+                requirement, "a block is too short for its number of objects", found=count, expected=f"at most {room}"
             )
         read = self._decoder
         objects: list[Any] = []

@@ -1,8 +1,8 @@
 """The compression of Puffin footers and blobs (Puffin, Compression codecs; Footer Payload).
 
-Compressed data is one frame, LZ4 or Zstandard, whose header states the content size. The statement is not trusted: no
-more bytes are made than it says, the content has to have the stated size, and nothing may follow the frame. Zstandard
-libraries read the first of several frames and ignore the others, so this is checked here.
+Compressed data is one frame, LZ4 or Zstandard, whose header states the content size. The stated size is not trusted: no
+more bytes than that are decompressed, the content has to have exactly this size, and nothing may follow the frame.
+Zstandard libraries read the first of several frames and ignore the others, so this is checked here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Codec:
     """Compresses bytes to a single frame that states the content size."""
 
     content_size: Callable[[bytes], int | None]
-    """The content size that the frame's header states; None if it does not. May raise an error of the library."""
+    """The content size that the frame's header states; None if it does not. The function may raise the library's
+    errors."""
 
     decompressor: Callable[[], lz4.frame.LZ4FrameDecompressor | zstd.ZstdDecompressor]
 

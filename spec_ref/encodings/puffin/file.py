@@ -389,7 +389,7 @@ def is_count(text: str | None) -> bool:
         text: the value of the property; None if it is absent.
 
     Returns:
-        Whether it is, and fits into a long by its number of digits.
+        Whether it is such an integer, with no more digits than the largest long.
     """
     return (
         text is not None

@@ -9,8 +9,8 @@ array.
 
 Decided here, because Parquet's text leaves a choice to readers (contradiction E30):
 
-- A value beside a typed value that is not an object is refused, and so are a value that is not an object beside
-  shredded fields, and one with a field that is shredded: a reader that trusts one of the two may return either.
+- These are refused, because readers would return different values: a value beside a typed value that is not an object;
+  beside shredded fields, a value that is not an object, or an object with a field that is shredded.
 - An object may be in ``value`` alone, and the groups of shredded fields may be optional, though no writer should do so.
 - If both are missing where a value is needed, as in a row or in an array, the value is the variant null.
 - A decimal is the smallest of the three decimal types that holds the precision of its column.
@@ -41,7 +41,7 @@ def reconstruct(
         The value; None if it is missing.
 
     Raises:
-        SpecError: PQT005 if both hold something, other than the fields of one object.
+        SpecError: PQT005 if both have a value, and the values are not parts of one object.
     """
     if typed is None or value is None:
         return value if typed is None else typed

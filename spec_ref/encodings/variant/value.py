@@ -8,7 +8,7 @@ Reading is strict: every byte belongs to exactly one part, and anything else is 
 Decided here, because the encoding's text leaves it open:
 
 - Values of an object or array may be stored in any order, but they do not overlap and leave no gaps: there are as many
-  encoded values as elements. So a small value cannot unfold into a huge one.
+  encoded values as elements. So a small value cannot expand into a huge one.
 - Header bits without a meaning in version 1 have to be 0.
 - A decimal may be stored wider than its digits need, but not narrower: decimal4 holds 9 digits, decimal8 18, decimal16
   38.
@@ -140,7 +140,7 @@ def _read_metadata(data: bytes) -> tuple[tuple[str, ...], int]:
         raise _error("metadata", "a name is not UTF-8", names_at, data) from cause
     # Strings compare by code point, which is the order of their UTF-8 bytes.
     if header & 0b1_0000 and any(a >= b for a, b in itertools.pairwise(names)):
-        raise _error("metadata", "the names are not sorted and unique, although they are flagged so", names_at, data)
+        raise _error("metadata", "the names are not sorted and unique, although a flag says so", names_at, data)
     return names, end
 
 

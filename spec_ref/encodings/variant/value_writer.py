@@ -150,7 +150,8 @@ def _encode_scalar(scalar: VariantPrimitive) -> bytes:
 
 
 def _not_of_type(scalar: VariantPrimitive) -> SpecError:
-    return spec_error("TYP006", f"variant value: not a {scalar.physical.name.lower()}", found=scalar.value)
+    message = f"variant value: the primitive is not a valid {scalar.physical.name.lower()}"
+    return spec_error("TYP006", message, found=scalar.value)
 
 
 def _packed(scalar: VariantPrimitive) -> bytes:

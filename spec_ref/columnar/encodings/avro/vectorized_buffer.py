@@ -29,7 +29,7 @@ STOPS64 = _U64(0x8080808080808080)
 """The bits that are clear in the last byte of an integer and set in the others."""
 
 _ZIGZAG = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], np.int64)
-"""The value of an integer of one byte."""
+"""The integer that a single byte encodes, by the byte."""
 
 
 class VectorizedBuffer:
