@@ -1,8 +1,8 @@
 """Apache Iceberg's table spec as code: one module for each section, for format versions 1, 2 and 3.
 
-This package knows bytes, objects and Arrow arrays. It imports no Spark, opens no network connection, reads no clock and
-has no command line; all of that is in `conformance`. The names below are those of
-`spec_ref.api`, which is imported on first use.
+This package works on bytes, objects and Arrow arrays. It does not import Spark, opens no network connection, reads no
+clock and has no command line; all of that is in `conformance`. The names below are those of `spec_ref.api`, which is
+imported on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `import spec_ref` offers: functions over values, types and documents that take Python's own objects.
+"""The public names of `import spec_ref`: functions over values, types and documents, which accept Python's own objects.
 
 They open no tables; `import conformance` has functions that do.
 """
@@ -42,7 +42,7 @@ def hash_value(type_: Type | str, value: Any) -> int | None:
 
     Args:
         type_: the type of the value, or its text.
-        value: a value of the type, as `spec_ref.data_types.python_values.from_python` takes it.
+        value: a value of the type, as `spec_ref.data_types.python_values.from_python` accepts it.
 
     Returns:
         The hash as a signed 32-bit integer; None for null.
@@ -61,7 +61,7 @@ def apply_transform(transform: Transform | str, type_: Type | str, value: Any) -
     Args:
         transform: the transform, or its text, such as ``bucket[16]``.
         type_: the type of the value, or its text.
-        value: a value of the type, as `spec_ref.data_types.python_values.from_python` takes it.
+        value: a value of the type, as `spec_ref.data_types.python_values.from_python` accepts it.
 
     Returns:
         The partition value, as `spec_ref.data_types.values` represents values of the result type; None for null.

@@ -161,7 +161,7 @@ def _legal_names(struct: StructType) -> dict[int, str]:
     used: set[str] = set()
     for field in struct.fields:
         legal = sanitize_name(field.name)
-        while legal in used:  # two names may become equal; readers go by the ids
+        while legal in used:  # two names may become equal; readers use the ids
             legal = f"{legal}_{field.id}"
         used.add(legal)
         names[field.id] = legal

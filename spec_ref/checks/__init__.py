@@ -64,7 +64,7 @@ class Check:
 
 
 def requirement_severity(requirement: str) -> Severity:
-    """Find the severity of breaking a requirement, if no check says otherwise.
+    """Find the severity of breaking a requirement, for checks without a separate severity.
 
     Args:
         requirement: a code of the register.

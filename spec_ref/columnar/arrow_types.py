@@ -373,10 +373,10 @@ def validity_buffer(array: Any) -> Any:
 
 
 def with_same_nulls(array: Any, values: npt.NDArray[Any], arrow_type: Any) -> Any:
-    """Make an Arrow array of numpy values, with the nulls of another array.
+    """Make an Arrow array from numpy values, with the nulls of another array.
 
     Args:
-        array: the array whose nulls are taken.
+        array: the array that has the nulls.
         values: the values, as many as the array has.
         arrow_type: the type of the result.
 

@@ -93,7 +93,7 @@ def remove_files(
         kept += data
     gone = frozenset(entry.data_file.file_path for _, entry in removed)
     if gone or removal.deletes:
-        # The deletion vectors of removed data files go with them (DEL004); their Puffin file stays as it is.
+        # The deletion vectors of removed data files are removed too (DEL004); their Puffin file stays as it is.
         for manifest in deletes:
             kept += yield from _without_removed_files(
                 manifest,

@@ -169,8 +169,8 @@ def assign_row_ids(
 ) -> tuple[tuple[ManifestFile, ...], tuple[int, int] | None]:
     """Assign row ids to manifests, starting with the table's ``next-row-id`` at this attempt (LIN023, LIN030).
 
-    All branches take their row ids from this one sequence, so that their ranges are disjoint (LIN016). The table's next
-    row id becomes the first row id of the last manifest that was assigned one, plus the rows of that manifest (TMD028).
+    All branches use this one sequence of row ids, so that their ranges are disjoint (LIN016). The table's next row id
+    becomes the first row id of the last manifest that was assigned one, plus the rows of that manifest (TMD028).
 
     Args:
         manifest_files: the entries of the manifest list.

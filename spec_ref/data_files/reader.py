@@ -73,7 +73,7 @@ def open_rows(
         SpecError: DFL003 for a format without rows; PQT001 to PQT007, ORC001 to ORC008 or AVR001 to AVR014 if the file
             is not of the format, or has columns that Iceberg cannot read.
     """
-    # Each format is imported on first use, because importing all of them, ORC above all, takes long.
+    # Each format is imported on first use, because importing all of them, especially ORC, is slow.
     if file_format is FileFormat.PARQUET:
         from spec_ref.data_files.parquet_reader import open_parquet  # noqa: PLC0415
 

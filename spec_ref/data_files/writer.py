@@ -39,7 +39,7 @@ def open_writer(
         SpecError: DFL003 for a format without rows; PQT006, ORC005 or the code of a type for a column that cannot be
             written.
     """
-    # Each format is imported on first use, because importing all of them, ORC above all, takes long.
+    # Each format is imported on first use, because importing all of them, especially ORC, is slow.
     if file_format is FileFormat.PARQUET:
         from spec_ref.data_files.parquet_writer import ParquetWriter  # noqa: PLC0415
 

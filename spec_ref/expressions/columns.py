@@ -64,7 +64,7 @@ def _decimal(value: Decimal) -> Literal:
 
 @attrs.frozen(eq=False)
 class ColumnReference:
-    """A column in a predicate; comparison operators make predicates of it.
+    """A column in a predicate; comparison operators make predicates from it.
 
     Attributes:
         name: the name of the column, with dots for the fields of structs.

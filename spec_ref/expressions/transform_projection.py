@@ -96,7 +96,7 @@ def _points(class_: _Class, *, exact: bool, tolerate: bool) -> tuple[Any, ...]:
     """Find the partition values that an equality with a constant selects.
 
     With ``exact``, a partition value is selected only if the constant is its only source value. Then all rows of the
-    partition equal the constant: a strict = may take them all, and an inclusive != may rule them all out.
+    partition equal the constant: a strict = may select all of them, and an inclusive != may rule all of them out.
 
     Returns:
         The partition values.

@@ -41,7 +41,7 @@ class FieldTableRow:
 
         Metadata of an upgraded table, and of engines that write a field before its version, holds such fields, and
         dropping them would lose data (contradiction C17; Appendix E, Version 2). A writer of the version writes the
-        field only where a reader would otherwise take another value.
+        field only where a reader would otherwise assign another value.
         """
         return self.writer_presence is Presence.OMITTED and self.reader_presence is not Presence.OMITTED
 

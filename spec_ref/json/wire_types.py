@@ -1,7 +1,7 @@
 """The kinds of JSON value that the field tables name (Appendix C): the form of a property on the wire.
 
-A kind is data. `spec_ref.json.reading` and `spec_ref.json.writing` make readers and writers of kinds for each format
-version, `spec_ref.table_metadata.json_schemas` makes JSON Schemas of them.
+A kind is data. For each format version, `spec_ref.json.reading` and `spec_ref.json.writing` make readers and writers of
+kinds, and `spec_ref.table_metadata.json_schemas` makes JSON Schemas from them.
 """
 
 from __future__ import annotations

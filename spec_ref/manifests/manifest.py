@@ -240,7 +240,7 @@ class Manifest:
         self.file = file
         ids = None if spec is None else tuple(field.field_id for field in spec.fields)
         self.row_reader = shared_schema.reader(header.format_version, ids)
-        """Makes the entry, as written, of a decoded row."""
+        """Makes an entry, as written, from a decoded row."""
 
     @property
     def format_version(self) -> FormatVersion:
@@ -328,7 +328,7 @@ class Manifest:
                 first += count
 
     def read_entry(self, row: tuple[Any, ...], number: int) -> ManifestEntry:
-        """Make the entry, as written, of a decoded row.
+        """Make an entry, as written, from a decoded row.
 
         Args:
             row: the row.

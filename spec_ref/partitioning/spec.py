@@ -89,7 +89,7 @@ class PartitionField:
     )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
     def __attrs_post_init__(self) -> None:
         check_sources("PAR022", self.source_id, self.source_ids)
@@ -145,7 +145,7 @@ class PartitionSpec:
     )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
     @property
     def is_unpartitioned(self) -> bool:

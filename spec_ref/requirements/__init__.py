@@ -24,7 +24,7 @@ does not implement the feature yet; or the feature is out of its scope."""
 
 NO_EXAMPLE = {
     "choice": "it leaves a choice, and whatever is chosen is right",
-    "definition": "it says what words mean or where other rules hold, so that nothing is right or wrong by itself",
+    "definition": "it defines terms or states where other rules hold, so that nothing is right or wrong by itself",
     "draft": "it is of the draft of version 4, which may still change",
     "out of scope": "it is out of the scope of this project",
 }
@@ -142,7 +142,7 @@ class Requirement:
 
 
 class Decision(enum.Enum):
-    """Whether this project takes one reading of a contradictory text."""
+    """Whether this project follows one interpretation of a contradictory text."""
 
     DECIDED = "decided"
     OPEN = "open"

@@ -43,7 +43,7 @@ class MappedField:
     """The children of a struct; ``element`` of a list; ``key`` and ``value`` of a map (NAM004, NAM006, NAM008)."""
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that the spec does not know."""
+    """Properties that the spec does not define."""
 
 
 MAPPED_FIELD = RecordOf(MappedField, "a field mapping", requirement="NAM009")

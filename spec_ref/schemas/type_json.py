@@ -47,7 +47,7 @@ MAX_DEPTH = 100
 """The maximum number of levels of nesting that are read; recursion over a type is as deep as the type."""
 
 MAX_SCALE = 999
-"""The largest scale that is read, of either sign. The spec sets no limit, but a value takes that many digits."""
+"""The largest scale that is read, of either sign. The spec sets no limit, but a value has that many digits."""
 
 MAX_INT = 2**31 - 1
 

@@ -84,7 +84,7 @@ def decode_bound(type_: Type, data: bytes) -> Any:
         data: the bytes of the bound.
 
     Returns:
-        The bound, in the form that `encode_bound` takes.
+        The bound, in the form that `encode_bound` accepts.
 
     Raises:
         SpecError: EVO006 if a promoted date is outside the range of the type; SVB001 to SVB012 if the bytes are not a

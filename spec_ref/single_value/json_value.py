@@ -32,7 +32,7 @@ class JsonForm:
     """The JSON form of the values of one type: a row of the table."""
 
     write: Callable[[Any, Any], Json]
-    """Makes JSON of the type and a value of it."""
+    """Makes JSON from the type and a value of it."""
 
     read: Callable[[Any, Json], Any]
     """Reads a value from the type and JSON; whether it is a value of the type is checked afterwards."""

@@ -21,7 +21,7 @@ timestamptz, timestamptz_ns        timestamp with time zone, in micros or nanos
 string, binary, uuid               string, binary, uuid
 =================================  ==================================================
 
-"The same Variant type" (BND006) is taken as the same equivalence class of the encoding, within which values compare: a
+"The same Variant type" (BND006) is read as the same equivalence class of the encoding, within which values compare: a
 writer may store 7 as an int8 and 700 as an int16, and they still bound one field of exact numbers.
 """
 

@@ -92,7 +92,7 @@ def sort_value(field: SortField, schema: Schema, row: Mapping[int, Any]) -> Any:
 
 
 def compare_values(field: SortField, left: Any, right: Any) -> int:
-    """Compare two sort values: nulls are placed as the field says (SRT004), whatever its direction.
+    """Compare two sort values: nulls are placed as the field states (SRT004), whatever its direction.
 
     Args:
         field: a field of a sort order.

@@ -75,7 +75,7 @@ class SortField:
     )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
     def __attrs_post_init__(self) -> None:
         check_sources("SRT008", self.source_id, self.source_ids)
@@ -108,7 +108,7 @@ class SortOrder:
     )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
 
 ORDER = RecordOf(SortOrder, "a sort order", requirement="SRT006")

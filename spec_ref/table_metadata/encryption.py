@@ -37,7 +37,7 @@ class EncryptionKey:
     )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
 
 ENCRYPTION_KEY = RecordOf(EncryptionKey, "an encryption key", requirement="TMD025")

@@ -24,7 +24,7 @@ class SnapshotLogEntry:
     snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD031", type=LONG)
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
 
 SNAPSHOT_LOG_ENTRY = RecordOf(SnapshotLogEntry, "an entry of the snapshot log", requirement="TMD031")
@@ -43,7 +43,7 @@ class MetadataLogEntry:
     )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
 
 METADATA_LOG_ENTRY = RecordOf(MetadataLogEntry, "an entry of the metadata log", requirement="TMD032")

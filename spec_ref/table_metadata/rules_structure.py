@@ -312,7 +312,7 @@ def _old_sources(metadata: TableMetadata) -> FoundPlaces:
 def _unknown_transforms(metadata: TableMetadata) -> FoundPlaces:
     for place, spec in enumerate(metadata.partition_specs):
         if spec.spec_id == metadata.default_spec_id and not spec.is_writable:
-            yield BrokenPlace(f"/partition-specs/{place}", spec.spec_id, "transforms that writers know")
+            yield BrokenPlace(f"/partition-specs/{place}", spec.spec_id, "transforms of the spec")
 
 
 def _unsorted(metadata: TableMetadata) -> FoundPlaces:

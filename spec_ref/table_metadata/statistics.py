@@ -43,7 +43,7 @@ class BlobMetadata:
     """Some or all of the properties that the blob has in the Puffin file."""
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
 
 BLOB = RecordOf(BlobMetadata, "the metadata of a blob", requirement="STA006")
@@ -79,7 +79,7 @@ class StatisticsFile:
     )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
 
 STATISTICS_FILE = RecordOf(StatisticsFile, "a statistics file", requirement="TMD022")
@@ -100,7 +100,7 @@ class PartitionStatisticsFile:
     )
 
     extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
 
 PARTITION_STATISTICS_FILE = RecordOf(PartitionStatisticsFile, "a partition statistics file", requirement="TMD023")

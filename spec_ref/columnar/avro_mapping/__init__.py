@@ -1,1 +1,1 @@
-"""Kernels for `spec_ref.avro_mapping`: records of decoded columns."""
+"""Kernels for `spec_ref.avro_mapping`: records from decoded columns."""

@@ -1,4 +1,4 @@
-"""Make records of decoded columns, field by field: the kernel for `spec_ref.avro_mapping.rows.RowReader`."""
+"""Make records from decoded columns, field by field: the kernel for `spec_ref.avro_mapping.rows.RowReader`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _records(reader: RowReader, column: DecodedColumn) -> list[Any]:
 def make_records(
     cls: type[T], count: int, columns: Mapping[str, Iterable[Any]], constants: Mapping[str, Any] = EMPTY
 ) -> list[T]:
-    """Make records of the values of each attribute.
+    """Make records from the values of each attribute.
 
     The slots are set an attribute at a time, which takes less than half of the time of calling the class for each
     record.

@@ -63,7 +63,7 @@ def _part_field(name: str, type_: Type, *, required: bool) -> pa.Field[Any]:
 
 
 def arrow_field(field: NestedField) -> pa.Field[Any]:
-    """Make the field of Arrow batches for a field of the table.
+    """Make the Arrow field for a field of the table.
 
     Args:
         field: a field of the table.

@@ -106,7 +106,7 @@ class _WkbReader:
         return number
 
     def count(self, what: str, smallest: int) -> int:
-        """Read a count of things that take at least ``smallest`` bytes each."""
+        """Read a count of items that take at least ``smallest`` bytes each."""
         number = self.unsigned(f"the number of {what}")
         self.need(number * smallest, f"{number} {what}")
         return number

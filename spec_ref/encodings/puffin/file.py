@@ -109,7 +109,7 @@ FILE_METADATA = RecordOf(FileMetadata, "the footer's payload", requirement="PUF0
 
 @record
 class PuffinFile:
-    """A Puffin file whose footer was read; blobs are taken from the bytes on demand."""
+    """A Puffin file whose footer was read; blobs are read from the bytes on demand."""
 
     metadata: FileMetadata
 

@@ -327,7 +327,7 @@ _DTYPES = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "float": np.f
 
 
 def build_column(type_: AvroType, values: Sequence[Any]) -> DecodedColumn:
-    """Make the column of values that were decoded one at a time.
+    """Make a column from values that were decoded one at a time.
 
     Args:
         type_: the Avro type.

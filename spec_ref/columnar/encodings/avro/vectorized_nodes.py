@@ -54,7 +54,7 @@ class Node:
     ) -> tuple[Rows, DecodedColumn] | None:
         """Find the positions whose map has a key, and the values of the key.
 
-        The positions have been passed over before and are valid. If a map repeats the key, its first value is taken.
+        The positions have been passed over before and are valid. If a map repeats the key, its first value counts.
 
         Args:
             buffer: the buffer.
