@@ -64,7 +64,8 @@ _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def sanitize_name(name: str) -> str:
     """Replace what Avro does not allow in a name, as Iceberg-Java does.
 
-    A digit in front gets an underscore; any other unit of UTF-16 becomes ``_x`` and its hexadecimal number.
+    A leading digit gets an underscore before it; any other character that is not allowed becomes ``_x`` and the
+    hexadecimal number of each of its UTF-16 units.
 
     Args:
         name: the name of a field.

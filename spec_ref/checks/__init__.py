@@ -122,11 +122,11 @@ def parse_checks(text: str, level: str) -> tuple[Check, ...]:
     for row in document.get("unlike", ()):
         for name in row["checks"]:
             if name in unlike:
-                raise AssertionError(f"two rows of unlike name the check {name}")
+                raise AssertionError(f"`unlike` lists the check {name} twice")
             unlike[name] = row
     made = tuple(_check(row, level, unlike.pop(row["id"], None)) for row in document["checks"])
     if unlike:
-        raise AssertionError(f"rows of unlike name checks that do not exist: {', '.join(unlike)}")
+        raise AssertionError(f"`unlike` lists checks that do not exist: {', '.join(unlike)}")
     return made
 
 
@@ -141,7 +141,7 @@ def _check(row: Mapping[str, Any], level: str, unlike: Mapping[str, Any] | None)
     severity = requirement_severity(code) if unlike is None else Severity(unlike["severity"])
     reason = None if unlike is None else " ".join(unlike["reason"].split())
     if reason is not None and severity is requirement_severity(code):
-        raise AssertionError(f"the row of unlike for {name} has the severity of the requirement")
+        raise AssertionError(f"`unlike` lists the check {name} with the severity of its requirement")
     return Check(name, (code, *row.get("also", ())), aspect, level, row["scope"], severity, reason)
 
 

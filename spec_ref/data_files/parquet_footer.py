@@ -98,7 +98,7 @@ def add_logical_types(tail: bytes, unions: Sequence[bytes | None]) -> bytes:
     Raises:
         SpecError: PQT001, if the footer is damaged; PQT007, if it has another number of schema elements.
     """
-    footer = read_footer(MAGIC + bytes(8) + tail)  # the file begins somewhere before
+    footer = read_footer(MAGIC + bytes(8) + tail)  # `read_footer` expects a whole file
     made = _with_logical_types(footer, unions)
     return tail[: -8 - len(footer)] + made + len(made).to_bytes(4, "little") + MAGIC
 

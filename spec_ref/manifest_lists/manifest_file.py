@@ -113,7 +113,7 @@ class ManifestFile:
         type=LONG,
         default=0,
     )
-    """When the manifest was added to the table; 0 in lists of v1."""
+    """The sequence number of the commit that added the manifest to the table; 0 in lists of v1."""
 
     min_sequence_number: int = spec_field(
         "min_sequence_number",

@@ -1,7 +1,7 @@
 """Which position deletes apply to which data files, as columns: the kernel for `scan_planning.delete_scope`.
 
-It is for deletion vectors and position delete files that name their data file, which are compared with that file only.
-Partitions are compared by a number for each, which is computed without an object for a file.
+The kernel is for deletion vectors and position delete files that name their data file, which are compared with that
+file only. Each partition is represented by a number, so that no object is made for a file.
 """
 
 from __future__ import annotations
