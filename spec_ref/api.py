@@ -51,7 +51,7 @@ def hash_value(type_: Type | str, value: Any) -> int | None:
         SpecError: HSH009 if the type has no hash; the code of the type if ``value`` is not a value of it.
         TypeError: ``type_`` is neither a type nor a text.
     """
-    type_ = _parsed_type(type_)
+    type_ = _as_type(type_)
     return hashing.hash_value(type_, from_python(type_, value))
 
 
@@ -74,11 +74,11 @@ def apply_transform(transform: Transform | str, type_: Type | str, value: Any) -
     transform = parse_transform(transform) if isinstance(transform, str) else transform
     if not isinstance(transform, Transform):
         raise TypeError(f"the transform must be a Transform or its text, not {type(transform).__name__}")
-    type_ = _parsed_type(type_)
+    type_ = _as_type(type_)
     return transform.apply(type_, from_python(type_, value))
 
 
-def _parsed_type(type_: Type | str) -> Type:
+def _as_type(type_: Type | str) -> Type:
     if isinstance(type_, str):
         return parse_type(type_)
     if not isinstance(type_, Type):

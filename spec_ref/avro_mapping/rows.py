@@ -244,20 +244,20 @@ class RowReader:
         for attribute, rule in field_rules(cls).items():
             place = places.get(rule.id) if rule.id is not None else None
             if place is None or rule.reader_presence(version) is OMITTED:
-                self._absent(attribute, rule)
+                self._refuse_if_required(attribute, rule)
                 continue
             field = record.fields[place]
             with error_path(f"/{field.name}"):
                 inner, required = split_optional(field.type)
                 if inner == NULL:
-                    self._absent(attribute, rule)
+                    self._refuse_if_required(attribute, rule)
                     continue
                 needed = rule.reader_presence(version) is REQUIRED
                 convert = self._reader(rule, inner)
                 fields.append(ReadField(attribute, rule, place, not required, needed, convert))
         self.fields = tuple(fields)
 
-    def _absent(self, attribute: str, rule: FieldRule) -> None:
+    def _refuse_if_required(self, attribute: str, rule: FieldRule) -> None:
         if rule.reader_presence(self.version) is REQUIRED:
             raise spec_error(
                 rule.requirement,
@@ -313,23 +313,23 @@ class RowReader:
                     split_optional(type_.items)[0] if element_id is not None and isinstance(type_, Array) else type_
                 )
                 if not isinstance(record, Record) or (element_id is not None) != isinstance(type_, Array):
-                    raise _unfit(rule, type_, "a record" if element_id is None else "an array of records")
+                    raise _wrong_type_error(rule, type_, "a record" if element_id is None else "an array of records")
                 row = RowReader(cls, record, self.version, self.partition_ids)
                 return row if element_id is None else _rows(row)
             case PartitionTuple():
                 if not isinstance(type_, Record):
-                    raise _unfit(rule, type_, "a record")
+                    raise _wrong_type_error(rule, type_, "a record")
                 return value_reader(partition_record(type_, self.partition_ids), StructType(()))
             case MapType(key_id, key, value_id, value):
                 return _pairs(rule, type_, (key_id, key), (value_id, value))
             case ListType(_, element):
                 if not isinstance(type_, Array):
-                    raise _unfit(rule, type_, "an array")
+                    raise _wrong_type_error(rule, type_, "an array")
                 inner, required = split_optional(type_.items)
-                check = _plain(rule, inner, element)
+                check = _primitive_reader(rule, inner, element)
                 return _list(rule, check, required=required)
             case _:
-                return _plain(rule, type_, wire)
+                return _primitive_reader(rule, type_, wire)
 
 
 def _rows(row: RowReader) -> Convert:
@@ -371,7 +371,7 @@ def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
     return Record(record.name, tuple(fields))
 
 
-def _unfit(rule: FieldRule, type_: AvroType, expected: str) -> SpecError:
+def _wrong_type_error(rule: FieldRule, type_: AvroType, expected: str) -> SpecError:
     found = type_.name if isinstance(type_, Primitive) else type(type_).__name__.lower()
     return spec_error(
         rule.requirement,
@@ -384,13 +384,13 @@ def _unfit(rule: FieldRule, type_: AvroType, expected: str) -> SpecError:
 
 def _expect(rule: FieldRule, type_: AvroType, *names: str) -> None:
     if not isinstance(type_, Primitive) or type_.name not in names:
-        raise _unfit(rule, type_, " or ".join(names))
+        raise _wrong_type_error(rule, type_, " or ".join(names))
 
 
 _BITS = {INT: 31, LONG: 63}
 
 
-def _plain(rule: FieldRule, type_: AvroType, expected: Type) -> Convert | None:
+def _primitive_reader(rule: FieldRule, type_: AvroType, expected: Type) -> Convert | None:
     """Read a value of a primitive type. An int is read as a long too, and a long as an int if it is in range."""
     if expected in _BITS:
         _expect(rule, type_, "int", "long")
@@ -465,11 +465,14 @@ def _list(rule: FieldRule, convert: Convert | None, *, required: bool) -> Conver
 def _pairs(rule: FieldRule, type_: AvroType, key: tuple[int, Type], value: tuple[int, Type]) -> Convert:
     record = split_optional(type_.items)[0] if isinstance(type_, Array) else None
     if not isinstance(record, Record) or len(record.fields) != 2:
-        raise _unfit(rule, type_, "an array of records of a key and a value")
+        raise _wrong_type_error(rule, type_, "an array of records of a key and a value")
     swapped = (record.fields[0].id, record.fields[1].id) == (value[0], key[0])
     ordered = record.fields[::-1] if swapped else record.fields
     (key_type, _), (value_type, required) = split_optional(ordered[0].type), split_optional(ordered[1].type)
-    key_convert, value_convert = _plain(rule, key_type, key[1]), _plain(rule, value_type, value[1])
+    key_convert, value_convert = (
+        _primitive_reader(rule, key_type, key[1]),
+        _primitive_reader(rule, value_type, value[1]),
+    )
     assert value_convert is None
 
     def read(pairs: list[Any]) -> dict[Any, Any]:

@@ -116,14 +116,14 @@ class _Names:
     def __init__(self) -> None:
         self.taken: set[str] = set()
 
-    def once(self, name: str, json: dict[str, Any]) -> Any:
+    def define_once(self, name: str, json: dict[str, Any]) -> Any:
         """Write a named type: its definition the first time, and only its name afterwards."""
         if name in self.taken:
             return name
         self.taken.add(name)
         return {**json, "name": name}
 
-    def fresh(self, name: str) -> str:
+    def unused_name(self, name: str) -> str:
         """Choose a name that no other type has."""
         found, number = name, 1
         while found in self.taken:
@@ -150,7 +150,7 @@ def schema_json(struct: StructType, name: str, record_names: Mapping[int, str] |
 
 def _record(struct: StructType, name: str, names: _Names, record_names: Mapping[int, str]) -> dict[str, Any]:
     fields: list[dict[str, Any]] = []
-    record = {"type": "record", "name": names.fresh(name), "fields": fields}
+    record = {"type": "record", "name": names.unused_name(name), "fields": fields}
     legal = _legal_names(struct)
     fields.extend(_field_json(field, legal[field.id], names, record_names) for field in struct.fields)
     return record
@@ -240,15 +240,15 @@ def _type_json(type_: Type, field_id: int, names: _Names, record_names: Mapping[
         case DecimalType(precision, scale):
             fixed = {"type": "fixed", "size": decimal_size(precision), "logicalType": "decimal"}
             name = f"decimal_{precision}_{scale}".replace("-", "m")
-            return names.once(name, {**fixed, "precision": precision, "scale": scale})
+            return names.define_once(name, {**fixed, "precision": precision, "scale": scale})
         case FixedType(length):
-            return names.once(f"fixed_{length}", {"type": "fixed", "size": length})
+            return names.define_once(f"fixed_{length}", {"type": "fixed", "size": length})
         case _ if type_ == UUID:
-            return names.once("uuid_fixed", {"type": "fixed", "size": 16, "logicalType": "uuid"})
+            return names.define_once("uuid_fixed", {"type": "fixed", "size": 16, "logicalType": "uuid"})
         case _ if type_ == VARIANT:
             fields = [{"name": part, "type": "bytes"} for part in ("metadata", "value")]
             record = {"type": "record", "logicalType": "variant", "fields": fields}
-            return {**record, "name": names.fresh(record_names.get(field_id, f"r{field_id}"))}
+            return {**record, "name": names.unused_name(record_names.get(field_id, f"r{field_id}"))}
         case _:
             return _PLAIN[kind(type_)]
 
@@ -264,7 +264,7 @@ def _map_json(type_: MapType, names: _Names, record_names: Mapping[int, str]) ->
     ]
     if not type_.value_required:
         fields[1]["default"] = None  # AVR002
-    name = names.fresh(f"k{type_.key_id}_v{type_.value_id}")
+    name = names.unused_name(f"k{type_.key_id}_v{type_.value_id}")
     return {"type": "array", "logicalType": "map", "items": {"type": "record", "name": name, "fields": fields}}
 
 

@@ -50,12 +50,12 @@ class _Carrier:
     """The numpy type of the values, for types of a fixed width."""
 
 
-def _exactly(requirement: str, name: str, dtype: str | None = None) -> _Carrier:
+def _exact_carrier(requirement: str, name: str, dtype: str | None = None) -> _Carrier:
     arrow_type = ARROW_TYPES[name]
     return _Carrier(requirement, str(arrow_type), lambda _, found: bool(found == arrow_type), dtype)
 
 
-def _timestamp(requirement: str, name: str) -> _Carrier:
+def _timestamp_carrier(requirement: str, name: str) -> _Carrier:
     unit, zoned = ARROW_TYPES[name].unit, ARROW_TYPES[name].tz is not None
 
     def carries(_: Type, found: Any) -> bool:
@@ -105,19 +105,19 @@ ARROW_TYPES: dict[str, Any] = {
 """The Arrow types of results, for types without parameters; input may have any of the types in `_CARRIERS`."""
 
 _CARRIERS: dict[str, _Carrier] = {
-    "unknown": _exactly("TYP025", "unknown"),
-    "boolean": _exactly("TYP008", "boolean"),
-    "int": _exactly("TYP009", "int", "i4"),
-    "long": _exactly("TYP010", "long", "i8"),
-    "float": _exactly("TYP011", "float", "f4"),
-    "double": _exactly("TYP012", "double", "f8"),
+    "unknown": _exact_carrier("TYP025", "unknown"),
+    "boolean": _exact_carrier("TYP008", "boolean"),
+    "int": _exact_carrier("TYP009", "int", "i4"),
+    "long": _exact_carrier("TYP010", "long", "i8"),
+    "float": _exact_carrier("TYP011", "float", "f4"),
+    "double": _exact_carrier("TYP012", "double", "f8"),
     "decimal": _Carrier("TYP013", "a decimal of the same precision and scale", _is_decimal),
-    "date": _exactly("TYP015", "date", "i4"),
-    "time": _exactly("TYP016", "time", "i8"),
-    "timestamp": _timestamp("TYP017", "timestamp"),
-    "timestamptz": _timestamp("TYP018", "timestamptz"),
-    "timestamp_ns": _timestamp("TYP019", "timestamp_ns"),
-    "timestamptz_ns": _timestamp("TYP020", "timestamptz_ns"),
+    "date": _exact_carrier("TYP015", "date", "i4"),
+    "time": _exact_carrier("TYP016", "time", "i8"),
+    "timestamp": _timestamp_carrier("TYP017", "timestamp"),
+    "timestamptz": _timestamp_carrier("TYP018", "timestamptz"),
+    "timestamp_ns": _timestamp_carrier("TYP019", "timestamp_ns"),
+    "timestamptz_ns": _timestamp_carrier("TYP020", "timestamptz_ns"),
     "string": _Carrier("TYP021", "string, large_string or string_view", _is_text),
     "uuid": _Carrier("TYP022", "uuid or fixed_size_binary[16]", _is_uuid),
     "fixed": _Carrier(
@@ -212,18 +212,18 @@ def check_values(type_: Type, column: ArrowColumn) -> None:
 
 def _apply(type_: Type, array: Any, result_type: Any, kernel: Kernel) -> Any:
     if not pa.types.is_dictionary(array.type):
-        result = kernel(_checked(type_, _plain(type_, array)))
+        result = kernel(_check_array(type_, _to_plain(type_, array)))
     else:
-        dictionary, indices = _plain(type_, array.dictionary), array.indices
+        dictionary, indices = _to_plain(type_, array.dictionary), array.indices
         if kind(type_) in BYTE_KINDS and len(dictionary) <= len(indices):
-            result = kernel(_checked(type_, dictionary)).take(indices)
+            result = kernel(_check_array(type_, dictionary)).take(indices)
         else:
             # Only values that are referenced are checked, as an unused value of the dictionary must not raise an error.
-            result = kernel(_checked(type_, dictionary.take(indices)))
+            result = kernel(_check_array(type_, dictionary.take(indices)))
     return result if result.type == result_type else result.cast(result_type)
 
 
-def _plain(type_: Type, array: Any) -> Any:
+def _to_plain(type_: Type, array: Any) -> Any:
     """Convert an array to a layout that the kernels read: storage of extensions, no views, decimals of 128 bits."""
     if isinstance(array, pa.ExtensionArray):
         return array.storage
@@ -239,7 +239,7 @@ def _plain(type_: Type, array: Any) -> Any:
     return array
 
 
-def _checked(type_: Type, array: Any) -> Any:
+def _check_array(type_: Type, array: Any) -> Any:
     """Check that every value of a plain array is of the type, such as times within a day and strings in UTF-8."""
     check = _VALUE_CHECKS.get(kind(type_))
     if check is not None:

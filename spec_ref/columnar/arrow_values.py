@@ -46,7 +46,7 @@ def _values(type_: Type, array: Any) -> list[Any]:
             columns = [to_python_values(field.type, _child(array, field.name)) for field in fields]
             ids = [field.id for field in fields]
             rows = [dict(zip(ids, row, strict=True)) for row in zip(*columns, strict=True)] or [{} for _ in array]
-            return _nulled(array, rows)
+            return _restore_nulls(array, rows)
         case ListType(_, element):
             return _lists(array, to_python_values(element, array.values), tuple)
         case MapType(_, key, _, value):
@@ -54,7 +54,9 @@ def _values(type_: Type, array: Any) -> list[Any]:
             return _lists(array, pairs, tuple)
         case VariantType():
             parts = zip(_child(array, "metadata").to_pylist(), _child(array, "value").to_pylist(), strict=True)
-            return _nulled(array, [None if metadata is None else Variant(metadata, value) for metadata, value in parts])
+            return _restore_nulls(
+                array, [None if metadata is None else Variant(metadata, value) for metadata, value in parts]
+            )
         case _ if type_ == UUID:
             return [None if value is None else uuid.UUID(bytes=value) for value in array.to_pylist()]
         case _:
@@ -68,11 +70,11 @@ def _child(array: Any, name: str) -> Any:
     return array.field(place)
 
 
-def _nulled(array: Any, rows: list[Any]) -> list[Any]:
+def _restore_nulls(array: Any, rows: list[Any]) -> list[Any]:
     return [row if valid else None for row, valid in zip(rows, array.is_valid().to_pylist(), strict=True)]
 
 
 def _lists(array: Any, items: list[Any], make: Callable[[list[Any]], Any]) -> list[Any]:
     """Split ``items``, the values of an array from the start of the buffer on, into its lists."""
     ends = array.offsets.to_pylist() if len(array) else []  # without rows, the buffer of offsets may be empty
-    return _nulled(array, [make(items[start:end]) for start, end in pairwise(ends)])
+    return _restore_nulls(array, [make(items[start:end]) for start, end in pairwise(ends)])

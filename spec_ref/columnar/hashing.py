@@ -38,11 +38,11 @@ MANY_SHORTER = 0.25
 CANONICAL_NAN_BITS = np.int64(0x7FF8_0000_0000_0000)
 
 
-def _widened(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _widen(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return values.astype(np.int64, copy=False)
 
 
-def _micros(nanos: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _to_micros(nanos: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return nanos // NANOS_PER_MICRO  # numpy rounds down, as Python does
 
 
@@ -55,17 +55,17 @@ def _double_bits(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 _LONGS: dict[str, Callable[[npt.NDArray[Any]], npt.NDArray[np.int64]]] = {
-    "boolean": _widened,
-    "int": _widened,
-    "long": _widened,
+    "boolean": _widen,
+    "int": _widen,
+    "long": _widen,
     "float": _double_bits,
     "double": _double_bits,
-    "date": _widened,
-    "time": _widened,
-    "timestamp": _widened,
-    "timestamptz": _widened,
-    "timestamp_ns": _micros,
-    "timestamptz_ns": _micros,
+    "date": _widen,
+    "time": _widen,
+    "timestamp": _widen,
+    "timestamptz": _widen,
+    "timestamp_ns": _to_micros,
+    "timestamptz_ns": _to_micros,
 }
 """The integer that is hashed instead of a value, by type."""
 
@@ -132,7 +132,7 @@ def plain_hashes(type_: Type, array: Any) -> Words:
     values, longs = fixed_width(type_, array), _LONGS[name]
     hasher = Hasher(len(values))
     for part in chunk_slices(len(array)):
-        if longs is _widened and values.dtype == np.int32:
+        if longs is _widen and values.dtype == np.int32:
             hasher.hash_ints(values[part], hashes[part])
         else:
             hasher.hash_longs(longs(values[part]), hashes[part])

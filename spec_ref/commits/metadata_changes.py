@@ -49,7 +49,7 @@ def apply_change(change: MetadataChange, planned: TableMetadata, current: TableM
     return APPLY[type(change)](change, planned, current, now_ms)
 
 
-def _same(planned: TableMetadata, current: TableMetadata, *attributes: str) -> None:
+def _check_unchanged(planned: TableMetadata, current: TableMetadata, *attributes: str) -> None:
     for attribute in attributes:
         before, now = getattr(planned, attribute), getattr(current, attribute)
         if before != now:
@@ -62,17 +62,17 @@ SPEC = ("default_spec_id", "last_partition_id")
 
 
 def _schema(change: ChangeSchema, planned: TableMetadata, current: TableMetadata, _: int) -> TableMetadata:
-    _same(planned, current, *SCHEMA)
+    _check_unchanged(planned, current, *SCHEMA)
     return change_schema(current, change.changes)
 
 
 def _spec(change: ChangeSpec, planned: TableMetadata, current: TableMetadata, _: int) -> TableMetadata:
-    _same(planned, current, *SCHEMA, *SPEC)
+    _check_unchanged(planned, current, *SCHEMA, *SPEC)
     return change_spec(current, change.changes)
 
 
 def _sort_order(change: ChangeSortOrder, planned: TableMetadata, current: TableMetadata, _: int) -> TableMetadata:
-    _same(planned, current, *SCHEMA, "default_sort_order_id")
+    _check_unchanged(planned, current, *SCHEMA, "default_sort_order_id")
     return change_sort_order(current, change.fields)
 
 

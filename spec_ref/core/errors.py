@@ -54,7 +54,7 @@ def abbreviated_repr(value: Any) -> str:
         return f"{value[:MAX_REPR_LENGTH]!r}... ({len(value)} in all)"
     if isinstance(value, bytes) and len(value) > MAX_REPR_LENGTH:
         return f"0x{value[: MAX_REPR_LENGTH // 2].hex()}... ({len(value)} bytes)"
-    if not _brief(value):
+    if not _is_brief(value):
         return f"{'an object' if isinstance(value, Mapping) else 'a list'} of {len(value)} items"
     try:
         text = format_value(value)
@@ -100,7 +100,7 @@ def format_value(value: Any) -> str:
 _PRINTABLE = re.compile(rb"[ -~]{3,}")
 
 
-def _brief(value: Any) -> bool:
+def _is_brief(value: Any) -> bool:
     """Decide whether a value has so few items that its ``repr`` may be made before it is shortened."""
     pending, seen = [value], 0
     while pending:

@@ -193,7 +193,7 @@ def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
             return section
         metadata = _Metadata(data, decode)
         metadata.left, metadata.chunks = limit, limit
-        return b"".join(metadata.unpacked(section))
+        return b"".join(metadata.decompress(section))
     except DAMAGED as error:
         raise damage_error("a stream is damaged", Description(str(error))) from error
 
@@ -243,12 +243,12 @@ class _Metadata:
         if length > MAX_METADATA:
             raise damage_error("the footers are too large", Description(f"{length} bytes"))
         section = _slice(self.data, start, length)
-        message = section if self.decode is _CODECS[_NONE] else b"".join(self.unpacked(section))
+        message = section if self.decode is _CODECS[_NONE] else b"".join(self.decompress(section))
         if message is section:
             self.take(len(section))
         return _fields(message)
 
-    def unpacked(self, section: bytes) -> Iterator[bytes]:
+    def decompress(self, section: bytes) -> Iterator[bytes]:
         position = 0
         while position < len(section):
             header = int.from_bytes(_slice(section, position, 3), "little")
@@ -323,12 +323,12 @@ def _inflate(chunk: bytes) -> bytes:
     return made
 
 
-def _unsnappy(chunk: bytes) -> bytes:
+def _decompress_snappy(chunk: bytes) -> bytes:
     room: Any = np.empty(MAX_CHUNK, np.uint8)  # filling it with zeros takes longer than decompressing a footer
     return bytes(room[: cramjam.snappy.decompress_raw_into(chunk, room)])
 
 
-def _unzstd(chunk: bytes) -> bytes:
+def _decompress_zstd(chunk: bytes) -> bytes:
     made, is_whole = decompress_frames(chunk, MAX_CHUNK)
     if not is_whole or len(made) > MAX_CHUNK:
         raise damage_error("a chunk is too large or truncated", len(made))
@@ -339,9 +339,9 @@ _NONE = 0
 _CODECS: dict[int, Callable[[bytes], bytes]] = {
     _NONE: bytes,
     1: _inflate,
-    2: _unsnappy,
+    2: _decompress_snappy,
     4: lambda chunk: lz4.block.decompress(chunk, uncompressed_size=MAX_CHUNK),
-    5: _unzstd,
+    5: _decompress_zstd,
 }
 
 

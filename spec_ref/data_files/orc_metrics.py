@@ -76,22 +76,26 @@ def orc_layout(data: Content, schema: pa.Schema, struct: StructType) -> tuple[di
 
 def _columns(schema: pa.Schema, struct: StructType) -> Iterator[tuple[int, int]]:
     """Find the ORC column ids with their field ids; the root has column id 0."""
-    yield from _below(list(schema), struct, None, 1)
+    yield from _child_column_ids(list(schema), struct, None, 1)
 
 
-def _below(fields: Sequence[Any], type_: Type | None, parent_id: int | None, column: int) -> Iterator[tuple[int, int]]:
+def _child_column_ids(
+    fields: Sequence[Any], type_: Type | None, parent_id: int | None, column: int
+) -> Iterator[tuple[int, int]]:
     """Walk the children of a type; ``parent_id`` is the id of their parent, for children without ids."""
-    known = _known(type_)
+    known = _fields_by_name(type_)
     for place, field in enumerate(fields):
         inner = known.get(field.name) if isinstance(type_, StructType) else known.get(str(place))
         field_id = inner.id if inner is not None else parent_id
         if field_id is not None:
             yield column, field_id
-        yield from _below(child_fields(field.type), None if inner is None else inner.type, field_id, column + 1)
+        yield from _child_column_ids(
+            child_fields(field.type), None if inner is None else inner.type, field_id, column + 1
+        )
         column += count_orc_columns(field)
 
 
-def _known(type_: Type | None) -> dict[str, NestedField]:
+def _fields_by_name(type_: Type | None) -> dict[str, NestedField]:
     match type_:
         case StructType(fields):
             return {field.name: field for field in fields}

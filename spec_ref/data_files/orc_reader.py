@@ -62,7 +62,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[FileColu
                 try:
                     batch = opened.read_stripe(stripe, columns=places)
                 except pa.ArrowInvalid:  # a timestamp that pyarrow cannot represent, or a damaged file
-                    batch = _far_stripe(file, opened, stripe, places, written.struct)
+                    batch = _read_out_of_range_stripe(file, opened, stripe, places, written.struct)
                 yield from slice_batch(batch, rows)
         except (pa.ArrowException, OSError) as error:
             raise spec_error("ORC008", f"the file cannot be read: {error}") from error
@@ -74,10 +74,12 @@ BEYOND_NANOSECONDS = "beyond-nanoseconds"
 """The aspect of an error that is a limit of pyarrow: it reads every ORC timestamp as 64 bits of nanoseconds."""
 
 
-def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: StructType) -> pa.RecordBatch:
+def _read_out_of_range_stripe(
+    file: Any, opened: Any, stripe: int, places: list[int], struct: StructType
+) -> pa.RecordBatch:
     """Read a stripe, decoding timestamps at the top level and in structs here, and everything else by pyarrow."""
     data = open_source(file)
-    far = _FarStripe(data, read_stripes(data)[stripe], lambda names: opened.read_stripe(stripe, columns=names))
+    far = _OutOfRangeStripe(data, read_stripes(data)[stripe], lambda names: opened.read_stripe(stripe, columns=names))
     schema = opened.schema
     fields = list(schema)
     names = [fields[place].name for place in places]
@@ -93,7 +95,7 @@ def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: 
 
 
 @attrs.frozen
-class _FarStripe:
+class _OutOfRangeStripe:
     data: Any
     stripe: Stripe
     read: Callable[[list[str]], Any]
@@ -121,7 +123,7 @@ class _FarStripe:
         """
         types = {field.name: field.type for field in struct.fields}
         near = [field.name for field in fields if not _has_timestamps(field.type)]
-        others = _inside(self.read([".".join((*path, name)) for name in near]), path) if near else {}
+        others = _columns_at(self.read([".".join((*path, name)) for name in near]), path) if near else {}
         made = {}
         for field in fields:
             column, type_ = columns[field.name], types[field.name]
@@ -167,7 +169,7 @@ def _has_timestamps(type_: Any) -> bool:
     return isinstance(type_, pa.TimestampType) or any(_has_timestamps(field.type) for field in inner)
 
 
-def _inside(batch: pa.RecordBatch, path: Sequence[str]) -> dict[str, Any]:
+def _columns_at(batch: pa.RecordBatch, path: Sequence[str]) -> dict[str, Any]:
     """Find the columns below a path, by their names."""
     found: Any = batch.to_struct_array()
     for name in path:

@@ -241,7 +241,7 @@ def _part(field: ArrowField, name: str, ids: ColumnIds) -> tuple[int, Type, bool
         return part_id, _type(field.type, attributes, ids.child_ids(name)), _is_required(attributes)
 
 
-def _named(attribute: str) -> dict[tuple[bool, str], Type]:
+def _types_by_attribute(attribute: str) -> dict[tuple[bool, str], Type]:
     """Map the types that an attribute distinguishes, by whether they have a time zone and by the attribute's value."""
     return {
         (getattr(stored.arrow, "tz", None) is not None, stored.attributes[attribute]): _UNPARAMETERIZED[name]
@@ -259,7 +259,11 @@ _BARE: dict[pa.DataType, Type] = {
     pa.large_string(): STRING,
     pa.large_binary(): BINARY,
 }
-_LONGS, _BINARIES, _TIMESTAMPS = _named(LONG_TYPE), _named(BINARY_TYPE), _named(TIMESTAMP_UNIT)
+_LONGS, _BINARIES, _TIMESTAMPS = (
+    _types_by_attribute(LONG_TYPE),
+    _types_by_attribute(BINARY_TYPE),
+    _types_by_attribute(TIMESTAMP_UNIT),
+)
 
 
 def _type(arrow: pa.DataType, attributes: Attributes, ids: ColumnIds) -> Type:

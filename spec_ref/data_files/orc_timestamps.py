@@ -204,7 +204,7 @@ def _as_ints(values: npt.NDArray[np.uint64], signed: bool) -> Ints:
     return _unzigzag(values) if signed else values.astype(np.int64)
 
 
-def _packed(data: bytes, position: int, count: int, width: int) -> tuple[npt.NDArray[np.uint64], int]:
+def _unpack(data: bytes, position: int, count: int, width: int) -> tuple[npt.NDArray[np.uint64], int]:
     """Decode integers of some number of bits, the highest bit first."""
     size = (count * width + 7) // 8
     section = data[position : position + size]
@@ -215,11 +215,11 @@ def _packed(data: bytes, position: int, count: int, width: int) -> tuple[npt.NDA
     return (bits * weights).sum(axis=1, dtype=np.uint64), position + size
 
 
-def _length(data: bytes, position: int) -> int:
+def _read_length(data: bytes, position: int) -> int:
     return ((data[position] & 1) << 8 | data[position + 1]) + 1
 
 
-def _width(data: bytes, position: int) -> int:
+def _read_width(data: bytes, position: int) -> int:
     return _WIDTHS[data[position] >> 1 & 31]
 
 
@@ -234,21 +234,21 @@ def _short_repeat(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
 
 
 def _direct(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
-    values, end = _packed(data, position + 2, _length(data, position), _width(data, position))
+    values, end = _unpack(data, position + 2, _read_length(data, position), _read_width(data, position))
     return _as_ints(values, signed), end
 
 
 def _delta(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
     """Decode the first value, the first difference, and the sizes of the others, which have the sign of the first."""
     fixed = data[position] >> 1 & 31 == 0
-    width, count = _width(data, position), _length(data, position)
+    width, count = _read_width(data, position), _read_length(data, position)
     base, at = read_varint(data, position + 2)
     first, at = read_varint(data, at)
     start = _as_ints(np.array([base], np.uint64), signed)
     step = int(_unzigzag(np.array([first], np.uint64))[0])
     if fixed:
         return start + step * np.arange(count, dtype=np.int64), at
-    others, at = _packed(data, at, max(0, count - 2), width)
+    others, at = _unpack(data, at, max(0, count - 2), width)
     sizes = others.astype(np.int64) * (-1 if step < 0 else 1)
     return np.concatenate((start, start + step + np.concatenate(([0], np.cumsum(sizes)))))[:count], at
 
@@ -256,7 +256,7 @@ def _delta(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
 def _patched_base(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
     """Decode values as differences from a base; a list has the upper bits of the few largest, and where they are."""
     del signed  # the base has a separate sign bit
-    width, count = _width(data, position), _length(data, position)
+    width, count = _read_width(data, position), _read_length(data, position)
     base_width = (data[position + 2] >> 5) + 1
     patch_width = _WIDTHS[data[position + 2] & 31]
     gap_width = (data[position + 3] >> 5) + 1
@@ -265,11 +265,11 @@ def _patched_base(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
     base = int.from_bytes(data[at : at + base_width], "big")
     sign = 1 << (8 * base_width - 1)
     base = -(base & (sign - 1)) if base & sign else base
-    values, at = _packed(data, at + base_width, count, width)
+    values, at = _unpack(data, at + base_width, count, width)
     entry_width = next((size for size in _WIDTHS if size >= gap_width + patch_width), 0)
     if not entry_width:
         raise ValueError("a patch is too wide")
-    entries, at = _packed(data, at, patches, entry_width)
+    entries, at = _unpack(data, at, patches, entry_width)
     place = 0
     for entry in entries.tolist():
         place += entry >> patch_width

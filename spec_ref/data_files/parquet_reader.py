@@ -59,9 +59,9 @@ def open_parquet(
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         try:
-            opened = _opened(file, **options)
-            if use_dictionaries and (coded := _by_dictionary(opened.metadata, written.struct)):
-                opened = _opened(file, metadata=opened.metadata, read_dictionary=coded, **options)
+            opened = _open_file(file, **options)
+            if use_dictionaries and (coded := _dictionary_columns(opened.metadata, written.struct)):
+                opened = _open_file(file, metadata=opened.metadata, read_dictionary=coded, **options)
             yield from opened.iter_batches(rows, columns=list(columns), use_threads=use_threads)
         except (pa.ArrowException, OSError) as error:
             raise spec_error("PQT007", f"the file cannot be read: {error}") from error
@@ -84,18 +84,18 @@ def decrypted_footer(file: Any, decryption_properties: Any) -> io.BytesIO:
     """
     found = io.BytesIO()
     try:
-        _opened(file, decryption_properties=decryption_properties).metadata.write_metadata_file(found)
+        _open_file(file, decryption_properties=decryption_properties).metadata.write_metadata_file(found)
     except (pa.ArrowException, OSError) as error:
         raise spec_error("PQT007", f"the file cannot be decrypted: {error}") from error
     found.seek(0)
     return found
 
 
-def _opened(file: Any, **options: Any) -> pq.ParquetFile:
+def _open_file(file: Any, **options: Any) -> pq.ParquetFile:
     return pq.ParquetFile(file, coerce_int96_timestamp_unit="us", page_checksum_verification=True, **options)
 
 
-def _by_dictionary(footer: pq.FileMetaData, struct: StructType) -> list[str]:
+def _dictionary_columns(footer: pq.FileMetaData, struct: StructType) -> list[str]:
     """Find the columns of strings and bytes that every row group stores by a dictionary only, as far as sizes show.
 
     If a page has no dictionary, pyarrow would build one, which takes longer than reading the values.
@@ -109,11 +109,11 @@ def _by_dictionary(footer: pq.FileMetaData, struct: StructType) -> list[str]:
     return [
         name
         for name in names
-        if name in places and groups and all(_one_dictionary(group.column(places[name])) for group in groups)
+        if name in places and groups and all(_has_only_dictionary_pages(group.column(places[name])) for group in groups)
     ]
 
 
-def _one_dictionary(chunk: pq.ColumnChunkMetaData) -> bool:
+def _has_only_dictionary_pages(chunk: pq.ColumnChunkMetaData) -> bool:
     most = INDEX_BYTES * chunk.num_values + DICTIONARY_BYTES
     plain = chunk.encodings.count("PLAIN")  # once for the dictionary itself
     return bool(chunk.has_dictionary_page) and plain <= 1 and chunk.total_uncompressed_size <= most

@@ -204,14 +204,14 @@ def _type(node: ParquetNode, ids: ColumnIds) -> Type:
             return _struct(node.children, ids)
 
 
-def _repeated(node: ParquetNode) -> ParquetNode:
+def _repeated_group(node: ParquetNode) -> ParquetNode:
     if len(node.children) != 1 or node.children[0].repetition != "repeated":
         raise spec_error("PQT002", f"the group is not a {node.logical}", found=node.name, expected="one repeated group")
     return node.children[0]
 
 
 def _list(node: ParquetNode, ids: ColumnIds) -> Type:
-    repeated = _repeated(node)
+    repeated = _repeated_group(node)
     is_element = (
         repeated.physical is not None or len(repeated.children) != 1 or repeated.name in ("array", f"{node.name}_tuple")
     )
@@ -229,7 +229,7 @@ def _list(node: ParquetNode, ids: ColumnIds) -> Type:
 
 
 def _map(node: ParquetNode, ids: ColumnIds) -> Type:
-    repeated = _repeated(node)
+    repeated = _repeated_group(node)
     if len(repeated.children) != 2:
         raise spec_error("PQT002", "the group is not a map", found=node.name, expected="a key and a value")
     key, value = repeated.children
@@ -339,7 +339,7 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
         elif wanted is not None and not _is_stored(node, wanted):
             message = f"the physical type is wrong for {type_}"
             yield spec_error(
-                type_requirement(type_), message, found=_shown(node), expected=_shown(wanted), path=path
+                type_requirement(type_), message, found=_describe(node), expected=_describe(wanted), path=path
             ).violation
     elif node.logical == "VARIANT":
         for child in node.children:
@@ -348,7 +348,7 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
                 yield spec_error("PQT005", message, found=child.field_id, path=f"{path}/{child.name}").violation
     elif node.logical in ("LIST", "MAP", "MAP_KEY_VALUE"):
         try:
-            repeated = _repeated(node)
+            repeated = _repeated_group(node)
         except SpecError as error:
             yield attrs.evolve(error.violation, path=path)
             return
@@ -375,6 +375,6 @@ def _is_stored(node: ParquetNode, wanted: ParquetType) -> bool:
     )
 
 
-def _shown(stored: ParquetNode | ParquetType) -> Description:
+def _describe(stored: ParquetNode | ParquetType) -> Description:
     length = f"[{stored.length}]" if stored.length is not None else ""
     return Description(f"{stored.physical}{length} {annotation_text(stored.logical, stored.parameters)}".strip())

@@ -152,9 +152,9 @@ def parse_schema(footer: CompactReader) -> ParquetNode:
     except SpecError:
         raise
     except (IndexError, struct.error, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise _broken("the footer is damaged", type(error).__name__) from error
+        raise _footer_error("the footer is damaged", type(error).__name__) from error
     if count != len(elements):
-        raise _broken("the schema has elements outside of its root", len(elements) - count)
+        raise _footer_error("the schema has elements outside of its root", len(elements) - count)
     return root
 
 
@@ -177,19 +177,19 @@ def read_footer(file: BinaryIO | bytes) -> bytes:
         file.seek(max(0, size - 8))
         tail = file.read(8)
     if tail[4:] == ENCRYPTED_MAGIC:
-        raise _broken("the footer is encrypted", tail[4:])
+        raise _footer_error("the footer is encrypted", tail[4:])
     if len(tail) < 8 or tail[4:] != MAGIC:
-        raise _broken("the file is not a Parquet file", tail[4:])
+        raise _footer_error("the file is not a Parquet file", tail[4:])
     (length,) = struct.unpack("<I", tail[:4])
     if not 0 < length <= min(size - 12, MAX_FOOTER):
-        raise _broken("the footer length exceeds the file size", length)
+        raise _footer_error("the footer length exceeds the file size", length)
     if isinstance(file, bytes):
         return file[size - 8 - length : size - 8]
     file.seek(size - 8 - length)
     return file.read(length)
 
 
-def _broken(message: str, found: object) -> SpecError:
+def _footer_error(message: str, found: object) -> SpecError:
     return spec_error("PQT001", message, found=found, aspect="format")
 
 
@@ -226,7 +226,7 @@ class CompactReader:
                     break
                 return value
             self._before_schema[field_id] = value
-        raise _broken("the footer has no schema", self.at)
+        raise _footer_error("the footer has no schema", self.at)
 
     def rest(self) -> dict[int, Any]:
         """Read the fields of the first struct after `schema`.
@@ -268,7 +268,7 @@ class CompactReader:
         """
         self.remaining -= 1
         if self.remaining < 0:
-            raise _broken("the schema is too large", Description(f"over {MAX_VALUES} values"))
+            raise _footer_error("the schema is too large", Description(f"over {MAX_VALUES} values"))
         if kind in _INTEGERS:
             return self.integer()
         if kind == _BINARY:
@@ -280,7 +280,7 @@ class CompactReader:
         if kind == _DOUBLE:
             return struct.unpack("<d", self.take(8))[0]
         if depth >= MAX_DEPTH:
-            raise _broken("the footer is nested too deeply", depth)
+            raise _footer_error("the footer is nested too deeply", depth)
         if kind == _STRUCT:
             return {field_id: self.value(inner, depth + 1) for field_id, inner in self.fields()}
         if kind in (_LIST, _SET):
@@ -291,7 +291,7 @@ class CompactReader:
             count = self.check_count(self.varint())
             kinds = self.take(1)[0] if count else 0
             return [(self.element(kinds >> 4, depth), self.element(kinds & 0x0F, depth)) for _ in range(count)]
-        raise _broken("the footer is damaged", f"type {kind}")
+        raise _footer_error("the footer is damaged", f"type {kind}")
 
     def element(self, kind: int, depth: int) -> Any:
         """Read a value in a list, where a boolean takes a byte.
@@ -321,7 +321,7 @@ class CompactReader:
             SpecError: PQT001 if it does not.
         """
         if count > len(self.data) - self.at:
-            raise _broken("a list of the footer is longer than the footer", count)
+            raise _footer_error("a list of the footer is longer than the footer", count)
         return count
 
     def take(self, count: int) -> bytes:
@@ -337,7 +337,7 @@ class CompactReader:
             SpecError: PQT001 if the footer is truncated.
         """
         if count > len(self.data) - self.at:
-            raise _broken("the footer is truncated", count)
+            raise _footer_error("the footer is truncated", count)
         self.at += count
         return self.data[self.at - count : self.at]
 
@@ -357,7 +357,7 @@ class CompactReader:
                 return octet
             value, self.at = read_varint(self.data, self.at)
         except IndexError as error:
-            raise _broken("a variable-length integer of the footer is not terminated", self.at) from error
+            raise _footer_error("a variable-length integer of the footer is not terminated", self.at) from error
         return value
 
     def integer(self) -> int:
@@ -368,7 +368,7 @@ class CompactReader:
 def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[ParquetNode, int]:
     """Make the node at an index of the list, which is in depth-first order, and the index after it."""
     if depth > MAX_DEPTH:
-        raise _broken("the schema is nested too deeply", depth)
+        raise _footer_error("the schema is nested too deeply", depth)
     element = elements[place]
     for key in _NUMBERS & element.keys():
         _number(element[key])
@@ -393,20 +393,20 @@ def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[Parqu
 
 def _number(value: Any) -> int:
     if type(value) is not int:
-        raise _broken("the footer is damaged", value)
+        raise _footer_error("the footer is damaged", value)
     return value
 
 
 def _flag(value: Any) -> bool:
     if type(value) is not bool:
-        raise _broken("the footer is damaged", value)
+        raise _footer_error("the footer is damaged", value)
     return value
 
 
 def _children(element: dict[int, Any], left: int) -> int:
     count = element.get(5) or 0
     if not 0 <= count <= left:
-        raise _broken("a group of the schema has more children than there are elements", count)
+        raise _footer_error("a group of the schema has more children than there are elements", count)
     return int(count)
 
 
@@ -414,9 +414,9 @@ def _annotation(element: dict[int, Any]) -> tuple[str | None, tuple[Any, ...]]:
     for key, members in (element.get(10) or {}).items():
         name = LOGICAL_TYPES.get(key)
         if name is None:
-            raise _broken("the logical type is unknown", key)
+            raise _footer_error("the logical type is unknown", key)
         if not isinstance(members, dict):
-            raise _broken("the footer is damaged", name)
+            raise _footer_error("the footer is damaged", name)
         return name, _parameters(name, members)
     converted = element.get(6)
     return (None, ()) if converted is None else _converted(CONVERTED_TYPES[converted], element)

@@ -52,7 +52,7 @@ def check_shredding(node: ParquetNode) -> None:
     _check_parts(node, "metadata")
 
 
-def _malformed(message: str, found: str, expected: str) -> SpecError:
+def _shredding_error(message: str, found: str, expected: str) -> SpecError:
     return spec_error(REQUIREMENT, message, aspect="shredding", found=found, expected=expected)
 
 
@@ -61,7 +61,7 @@ def _check_parts(node: ParquetNode, *more: str) -> None:
     given = set(names)
     if len(given) < len(names) or not PARTS & given or given - PARTS != set(more):
         expected = " and ".join([*more, "value, typed_value or both"])
-        raise _malformed("the group does not have the parts of a variant", ", ".join(names), expected)
+        raise _shredding_error("the group does not have the parts of a variant", ", ".join(names), expected)
     for child in node.children:
         with error_path(f"/{child.name}"):
             (_check_typed if child.name == "typed_value" else _check_binary)(child)
@@ -69,37 +69,39 @@ def _check_parts(node: ParquetNode, *more: str) -> None:
 
 def _check_binary(node: ParquetNode) -> None:
     if node.physical != "byte_array" or node.logical is not None or node.repetition == "repeated":
-        raise _malformed("a part of a variant is not binary", _shown(node), "binary")
+        raise _shredding_error("a part of a variant is not binary", _describe(node), "binary")
 
 
 def _check_pair(node: ParquetNode) -> None:
     """Check an element of a shredded array, or a field of a shredded object."""
     if node.physical is not None or node.logical is not None or node.repetition == "repeated":
-        raise _malformed("a shredded value is not a group", _shown(node), "a required group")
+        raise _shredding_error("a shredded value is not a group", _describe(node), "a required group")
     _check_parts(node)
 
 
 def _check_typed(node: ParquetNode) -> None:
     if node.repetition == "repeated":
-        raise _malformed("a typed value is repeated", _shown(node), "an optional field")
+        raise _shredding_error("a typed value is repeated", _describe(node), "an optional field")
     if node.physical is not None:
         _check_primitive(node)
     elif node.logical == "LIST":
         repeated = node.children[0] if len(node.children) == 1 else None
         if repeated is None or repeated.repetition != "repeated" or len(repeated.children) != 1:
-            raise _malformed("a shredded array does not have the levels of a list", _shown(node), "three levels")
+            raise _shredding_error(
+                "a shredded array does not have the levels of a list", _describe(node), "three levels"
+            )
         with error_path("/element"):
             _check_pair(repeated.children[0])
     elif node.logical is None:
         names = [child.name for child in node.children]
         if len(set(names)) < len(names):
-            raise _malformed("two shredded fields have the same name", ", ".join(names), "a field of each name")
+            raise _shredding_error("two shredded fields have the same name", ", ".join(names), "a field of each name")
         for child in node.children:
             with error_path(f"/{child.name}"):
                 _check_pair(child)
     else:
-        raise _malformed(
-            "a shredded variant group has an unsupported annotation", _shown(node), "LIST, or no annotation"
+        raise _shredding_error(
+            "a shredded variant group has an unsupported annotation", _describe(node), "LIST, or no annotation"
         )
 
 
@@ -109,10 +111,10 @@ def _check_primitive(node: ParquetNode) -> None:
     is_uuid = shape == ("fixed_len_byte_array", "UUID", ()) and node.length == 16
     if shape not in _SHREDDED and not is_decimal and not is_uuid:
         message = "a shredded variant column has an unsupported type"
-        raise _malformed(message, _shown(node), "a type of the variant primitives")
+        raise _shredding_error(message, _describe(node), "a type of the variant primitives")
 
 
-def _shown(node: ParquetNode) -> Description:
+def _describe(node: ParquetNode) -> Description:
     length = f"[{node.length}]" if node.length is not None else ""
     kind = "group" if node.physical is None else f"{node.physical}{length}"
     return Description(f"{kind} {annotation_text(node.logical, node.parameters)}".strip())

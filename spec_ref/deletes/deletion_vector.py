@@ -156,13 +156,13 @@ def encode_deletion_vector(positions: Iterable[int] | BitMap64) -> bytes:
         SpecError: PUF020 if a position is not an integer from 0 to 2**63 - 1.
     """
     # Built from all positions at once: after single insertions, the containers would depend on their order.
-    bitmap = BitMap64(_checked(positions))
+    bitmap = BitMap64(_check_and_sort(positions))
     bitmap.run_optimize()
     body = MAGIC + bitmap.serialize()
     return struct.pack(">I", len(body)) + body + struct.pack(">I", zlib.crc32(body))
 
 
-def _checked(positions: Iterable[int] | BitMap64) -> Iterable[int]:
+def _check_and_sort(positions: Iterable[int] | BitMap64) -> Iterable[int]:
     """Check the positions and return them in ascending order, without repetitions."""
     if isinstance(positions, BitMap64):
         if positions:

@@ -68,7 +68,7 @@ def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
         raise spec_error(
             "DEL018", "the delete column is inside a list or map", found=column.name, aspect="in-list-or-map"
         )
-    return DeleteColumn(field_id, column.type, _alone(column), column.path)
+    return DeleteColumn(field_id, column.type, _single_column_field(column), column.path)
 
 
 def float_problem(column: DeleteColumn) -> Violation | None:
@@ -88,7 +88,7 @@ def float_problem(column: DeleteColumn) -> Violation | None:
     return spec_error("DEL018", "the delete column is a float or double", found=found, aspect="float").violation
 
 
-def _alone(column: Column) -> NestedField:
+def _single_column_field(column: Column) -> NestedField:
     """Build the column as an optional field, inside optional structs that have no other field."""
     assert column.field is not None
     field = evolve(column.field, required=False)

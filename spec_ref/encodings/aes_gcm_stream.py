@@ -222,7 +222,7 @@ def decrypt_block(block: bytes, index: int, key: StreamKey, blocks: int = 1) -> 
     except SpecError as error:
         if error.violation.requirement == "GCM007":
             for aad, found in _wrong_aads(key.aad_prefix, index, blocks):
-                if _opened(block, key.key, aad) is not None:
+                if _decrypt_if_authentic(block, key.key, aad) is not None:
                     message, expected = (
                         "the authenticated data is not that of its place",
                         f"the prefix and index {index}",
@@ -251,14 +251,14 @@ def open_block(block: bytes, key: bytes, aad: bytes, path: str = "") -> bytes:
     if len(block) < OVERHEAD:
         message, found = "the block is too short for a nonce and a tag", Description(f"{len(block)} bytes")
         raise spec_error("GCM002", message, aspect="length", found=found, expected="28 bytes or more", path=path)
-    plaintext = _opened(block, key, aad)
+    plaintext = _decrypt_if_authentic(block, key, aad)
     if plaintext is None:
         message = "the tag does not match: the block was changed, or the key or the AAD prefix is not that of the file"
         raise spec_error("GCM007", message, path=path)
     return plaintext
 
 
-def _opened(block: bytes, key: bytes, aad: bytes) -> bytes | None:
+def _decrypt_if_authentic(block: bytes, key: bytes, aad: bytes) -> bytes | None:
     """Return the plaintext of a block; None if its tag does not match."""
     try:
         return AESGCM(key).decrypt(block[:NONCE_LENGTH], block[NONCE_LENGTH:], aad)

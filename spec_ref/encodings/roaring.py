@@ -106,26 +106,26 @@ def check_bitmap(data: bytes, start: int, path: str) -> tuple[int, int]:
     if cookie == NO_RUNS:
         (count,) = struct.unpack("<I", bitmap.take(4, "the number of containers"))
         if count > MAX_CONTAINERS:
-            raise bitmap.broken("there are too many containers", count, f"at most {MAX_CONTAINERS}")
+            raise bitmap.error("there are too many containers", count, f"at most {MAX_CONTAINERS}")
     elif cookie & 0xFFFF == RUNS:
         count = (cookie >> 16) + 1
         flags = bitmap.take((count + 7) // 8, "the flags of runs")
     else:
-        raise bitmap.broken(
+        raise bitmap.error(
             "the cookie is unknown", Description(f"{cookie:#x}"), f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits"
         )
     header = struct.unpack(f"<{2 * count}H", bitmap.take(4 * count, "the containers' keys"))
     keys, cardinalities = header[0::2], [one + 1 for one in header[1::2]]
     for place, (before, key) in enumerate(itertools.pairwise(keys)):
         if key <= before:
-            raise bitmap.broken("the keys of the containers do not ascend", path=f"/containers/{place + 1}")
+            raise bitmap.error("the keys of the containers do not ascend", path=f"/containers/{place + 1}")
     offsets: tuple[int, ...] = ()
     if cookie == NO_RUNS or count >= ALWAYS_OFFSETS:
         offsets = struct.unpack(f"<{count}I", bitmap.take(4 * count, "the containers' offsets"))
     for place, cardinality in enumerate(cardinalities):
         container = f"/containers/{place}"
         if offsets and offsets[place] != bitmap.at - start:
-            raise bitmap.broken("the offset differs from that of the container", offsets[place], path=container)
+            raise bitmap.error("the offset differs from that of the container", offsets[place], path=container)
         if flags and flags[place >> 3] >> (place & 7) & 1:
             found = _check_runs(bitmap, container)
         elif cardinality <= MAX_ARRAY:
@@ -134,29 +134,29 @@ def check_bitmap(data: bytes, start: int, path: str) -> tuple[int, int]:
             found = int.from_bytes(bitmap.take(BITSET_BYTES, "a container", container), "little").bit_count()
         if found != cardinality:
             message = "the cardinality differs from that of the container"
-            raise bitmap.broken(message, cardinality, str(found), container)
+            raise bitmap.error(message, cardinality, str(found), container)
     return bitmap.at - start, sum(cardinalities)
 
 
 def _check_array(bitmap: _Bitmap, cardinality: int, container: str) -> int:
     values = struct.unpack(f"<{cardinality}H", bitmap.take(2 * cardinality, "a container", container))
     if any(value <= before for before, value in itertools.pairwise(values)):
-        raise bitmap.broken("the values of an array do not ascend", path=container)
+        raise bitmap.error("the values of an array do not ascend", path=container)
     return cardinality
 
 
 def _check_runs(bitmap: _Bitmap, container: str) -> int:
     (count,) = struct.unpack("<H", bitmap.take(2, "a container", container))
     if count == 0:
-        raise bitmap.broken("the container has no runs", path=container)
+        raise bitmap.error("the container has no runs", path=container)
     words = struct.unpack(f"<{2 * count}H", bitmap.take(4 * count, "a container", container))
     total, end = 0, -2
     for low, extent in zip(words[0::2], words[1::2], strict=True):
         if low <= end + 1:
-            raise bitmap.broken("the runs overlap, touch or do not ascend", path=container)
+            raise bitmap.error("the runs overlap, touch or do not ascend", path=container)
         end = low + extent
         if end > 0xFFFF:
-            raise bitmap.broken("a run ends after the container", path=container)
+            raise bitmap.error("a run ends after the container", path=container)
         total += extent + 1
     return total
 
@@ -172,9 +172,9 @@ class _Bitmap:
     def take(self, size: int, what: str, container: str = "") -> bytes:
         left = len(self.data) - self.at
         if size > left:
-            raise self.broken("the bitmap is truncated", Description(f"{left} bytes left"), what, container)
+            raise self.error("the bitmap is truncated", Description(f"{left} bytes left"), what, container)
         self.at += size
         return self.data[self.at - size : self.at]
 
-    def broken(self, message: str, found: object = NOT_GIVEN, expected: str | None = None, path: str = "") -> SpecError:
+    def error(self, message: str, found: object = NOT_GIVEN, expected: str | None = None, path: str = "") -> SpecError:
         return spec_error("PUF019", message, found=found, expected=expected, path=self.path + path)

@@ -14,7 +14,7 @@ from spec_ref.data_types.types import DOUBLE, INT, PLAIN_PRIMITIVES, UNKNOWN, Ty
 from spec_ref.expressions.bound import BoundPromotion, BoundTerm
 
 
-def _aligns(type_: Type, wide: Type) -> bool:
+def _can_promote(type_: Type, wide: Type) -> bool:
     """Decide whether values of a type can be compared as another one; null is a value of any type."""
     return type_ in (wide, UNKNOWN) or is_promotion(type_, wide) or (type_, wide) == (INT, DOUBLE)
 
@@ -22,7 +22,7 @@ def _aligns(type_: Type, wide: Type) -> bool:
 _KINDS = {
     frozenset((kind(one), kind(other)))
     for one, other in permutations((type_ for type_ in PLAIN_PRIMITIVES.values() if type_ != UNKNOWN), 2)
-    if any(_aligns(one, wide) and _aligns(other, wide) for wide in (one, other, DOUBLE))
+    if any(_can_promote(one, wide) and _can_promote(other, wide) for wide in (one, other, DOUBLE))
 }
 
 
@@ -53,7 +53,7 @@ def align_terms(left: BoundTerm, right: BoundTerm) -> tuple[BoundTerm, BoundTerm
         SpecError: EXP006 if no promotion gives them the same type.
     """
     for type_ in (left.type, right.type, DOUBLE):
-        wide = _promoted(left, type_), _promoted(right, type_)
+        wide = _promote(left, type_), _promote(right, type_)
         if wide[0] is not None and wide[1] is not None:
             return wide[0], wide[1]
     raise spec_error(
@@ -61,8 +61,8 @@ def align_terms(left: BoundTerm, right: BoundTerm) -> tuple[BoundTerm, BoundTerm
     )
 
 
-def _promoted(term: BoundTerm, type_: Type) -> BoundTerm | None:
+def _promote(term: BoundTerm, type_: Type) -> BoundTerm | None:
     """Promote a term to a type; None if there is no such promotion."""
     if term.type == type_:
         return term
-    return BoundPromotion(term, type_) if _aligns(term.type, type_) else None
+    return BoundPromotion(term, type_) if _can_promote(term.type, type_) else None

@@ -137,7 +137,7 @@ class _Binder:
         _check_depth(depth)
         match expression:
             case NamedReference(name):
-                return _reference(self._named(name))
+                return _reference(self._find_by_name(name))
             case IdReference(field_id):
                 column = self.schema.find(field_id)
                 if column is None:
@@ -152,7 +152,7 @@ class _Binder:
             case _:
                 raise spec_error("EXP001", "a predicate is not a value expression", found=expression)
 
-    def _named(self, name: str) -> Column:
+    def _find_by_name(self, name: str) -> Column:
         if self.case_sensitive:
             found = [column for column in self.schema.columns() if column.name == name]
         else:

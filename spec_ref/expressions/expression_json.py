@@ -81,10 +81,10 @@ def _predicate(json: Json, depth: int) -> Predicate:
     if operation is None:
         expected = ", ".join(["not", *_LOGICAL, *_OPERATIONS])
         raise spec_error("EXP015", "the type of the predicate is unknown", found=type_, expected=expected, path="/type")
-    return _tested(operation, json, depth)
+    return _read_leaf(operation, json, depth)
 
 
-def _tested(operation: Operation, json: dict[str, Json], depth: int) -> Predicate:
+def _read_leaf(operation: Operation, json: dict[str, Json], depth: int) -> Predicate:
     deprecated = "term" in json
     if operation in UNARY:
         return Test(operation, _value(json, deprecated, "child", ("type", "child"), depth))
@@ -136,14 +136,14 @@ def _member(
 ) -> Any:
     """Read a required member; with ``exact``, refuse other members than the listed ones."""
     if exact:
-        _only(json, requirement, members)
+        _check_members(json, requirement, members)
     if name not in json:
         raise spec_error(requirement, f"{name} is missing", expected=f"the required member {name}", path=f"/{name}")
     with error_path(f"/{name}"):
         return read(json[name], depth + 1)
 
 
-def _only(json: dict[str, Json], requirement: str, members: tuple[str, ...]) -> None:
+def _check_members(json: dict[str, Json], requirement: str, members: tuple[str, ...]) -> None:
     unknown = json.keys() - set(members)
     if unknown:
         raise spec_error(
@@ -176,7 +176,7 @@ def _expression(json: Json, depth: int) -> ValueExpression:
 def _literal(json: Json, _: int) -> Literal:
     if not isinstance(json, dict) or json.get("type") != "literal":
         return Literal(json)
-    _only(json, "EXP016", ("type", "value", "data-type"))
+    _check_members(json, "EXP016", ("type", "value", "data-type"))
     if "value" not in json:
         raise spec_error("EXP016", "the literal has no value", expected="value", path="/value")
     return Literal(json["value"], _data_type(json))
@@ -199,7 +199,7 @@ def _literals(json: Json, depth: int) -> tuple[Literal, ...]:
                 found=json,
                 expected="a list, or an object of type literals",
             )
-        _only(json, "EXP016", ("type", "values", "data-type"))
+        _check_members(json, "EXP016", ("type", "values", "data-type"))
         type_, json = _data_type(json), json.get("values")
     if not isinstance(json, list):
         raise spec_error("EXP016", "the literals are not a list", found=json)
@@ -214,7 +214,7 @@ def _literals(json: Json, depth: int) -> tuple[Literal, ...]:
 
 
 def _reference(json: dict[str, Json]) -> NamedReference | IdReference:
-    _only(json, "EXP017", ("type", "id", "name"))
+    _check_members(json, "EXP017", ("type", "id", "name"))
     match json.get("id"), json.get("name"):
         case int(id_), None if not isinstance(id_, bool):
             return IdReference(id_)
@@ -227,7 +227,7 @@ def _reference(json: dict[str, Json]) -> NamedReference | IdReference:
 def _function(json: Json, _: int) -> FunctionReference:
     catalog = None
     if isinstance(json, dict):
-        _only(json, "EXP018", ("catalog", "identifier"))
+        _check_members(json, "EXP018", ("catalog", "identifier"))
         catalog, json = json.get("catalog"), json.get("identifier")
         if catalog is not None and not isinstance(catalog, str):
             raise spec_error("EXP018", "the catalog is not a name", found=catalog, path="/catalog")

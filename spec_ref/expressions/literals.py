@@ -85,8 +85,12 @@ def bind_comparison(operation: Operation, term: BoundTerm, literal: Literal) -> 
     check_comparable(term.type)
     if kind(term.type) == "unknown":  # always null
         return TRUE if operation in (_O.NOT_EQ, _O.NOT_STARTS_WITH) else FALSE
-    value = _aligned(term.type, literal)
-    return _nearest(operation, term, value) if isinstance(value, _Between) else BoundComparison(operation, term, value)
+    value = _align(term.type, literal)
+    return (
+        _bind_nearest(operation, term, value)
+        if isinstance(value, _Between)
+        else BoundComparison(operation, term, value)
+    )
 
 
 def bind_set_test(operation: Operation, term: BoundTerm, literals: tuple[Literal, ...]) -> BoundPredicate:
@@ -117,7 +121,7 @@ def bind_set_test(operation: Operation, term: BoundTerm, literals: tuple[Literal
     values: list[Any] = []
     seen = set()
     for literal in literals:
-        value = _aligned(term.type, literal)
+        value = _align(term.type, literal)
         if not isinstance(value, _Between) and value not in seen:  # values that are equal have equal hashes
             seen.add(value)
             values.append(value)
@@ -128,7 +132,7 @@ def bind_set_test(operation: Operation, term: BoundTerm, literals: tuple[Literal
     return BoundSetTest(operation, term, tuple(values))
 
 
-def _nearest(operation: Operation, term: BoundTerm, value: _Between) -> BoundPredicate:
+def _bind_nearest(operation: Operation, term: BoundTerm, value: _Between) -> BoundPredicate:
     if operation in (_O.EQ, _O.NOT_EQ):
         return FALSE if operation is _O.EQ else TRUE
     if operation in (_O.LT, _O.LT_EQ):
@@ -141,12 +145,12 @@ def _nearest(operation: Operation, term: BoundTerm, value: _Between) -> BoundPre
     return BoundTest(_O.NOT_NULL, term) if beyond is None else BoundComparison(towards, term, reach)
 
 
-def _aligned(type_: Any, literal: Literal) -> Any:
+def _align(type_: Any, literal: Literal) -> Any:
     """Align a constant with a type: return the value of the type, or the nearest values below and above."""
     family = _FAMILIES.get(kind(type_))
     if literal.type is None:
         exact = _UNTYPED[family](type_, literal.value) if family in _UNTYPED else None
-        return from_json(type_, literal.value) if exact is None else _on_grid(type_, exact)
+        return from_json(type_, literal.value) if exact is None else _value_or_neighbours(type_, exact)
     if literal.type == type_:
         return from_json(type_, literal.value)
     if family is None or not (family == kind(literal.type) or can_align(literal.type, type_)):
@@ -154,7 +158,7 @@ def _aligned(type_: Any, literal: Literal) -> Any:
             "EXP006", f"a constant of type {literal.type} cannot be compared with {type_}", found=literal.value
         )
     exact = _NUMBER[family](literal.type, from_json(literal.type, literal.value))
-    return _on_grid(type_, exact)
+    return _value_or_neighbours(type_, exact)
 
 
 def _untyped_number(type_: Type, json: Any) -> Fraction | None:
@@ -199,7 +203,7 @@ _LARGEST_DOUBLE = Fraction(math.nextafter(math.inf, 0))
 _LARGEST_FLOAT = Fraction(struct.unpack("<f", b"\xff\xff\x7f\x7f")[0])
 
 
-def _on_grid(type_: Any, number: Fraction) -> Any:
+def _value_or_neighbours(type_: Any, number: Fraction) -> Any:
     """Find the value of the type that equals the number exactly, or the nearest ones."""
     if kind(type_) in ("float", "double"):
         return _float_around(type_, number)

@@ -93,17 +93,17 @@ def project(predicate: BoundPredicate, projection: Projection) -> BoundPredicate
     Raises:
         SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
     """
-    return _projected(rewrite_not(predicate), projection)  # type: ignore[no-any-return]
+    return _project(rewrite_not(predicate), projection)  # type: ignore[no-any-return]
 
 
-def _projected(predicate: BoundPredicate, projection: Projection) -> Any:
+def _project(predicate: BoundPredicate, projection: Projection) -> Any:
     match predicate:
         case Constant():
             return predicate
         case And(left, right):
-            return and_(_projected(left, projection), _projected(right, projection))
+            return and_(_project(left, projection), _project(right, projection))
         case Or(left, right):
-            return or_(_projected(left, projection), _projected(right, projection))
+            return or_(_project(left, projection), _project(right, projection))
         case Not() | BoundTermComparison():
             return FALSE if projection.strict else TRUE
         case _:
@@ -125,13 +125,13 @@ def project_leaf(leaf: Leaf, projection: Projection) -> BoundPredicate:
     """
     join, result = (or_, FALSE) if projection.strict else (and_, TRUE)
     for field in projection.spec.fields:
-        projected = _through(leaf, field, projection)
+        projected = _project_through_field(leaf, field, projection)
         if projected is not None:
             result = join(result, projected)
     return result
 
 
-def _through(leaf: Leaf, field: PartitionField, projection: Projection) -> BoundPredicate | None:
+def _project_through_field(leaf: Leaf, field: PartitionField, projection: Projection) -> BoundPredicate | None:
     """Project a leaf through one partition field; None if the field decides nothing about it."""
     transform = field.transform
     source = _find_source(leaf.term)
@@ -139,7 +139,7 @@ def _through(leaf: Leaf, field: PartitionField, projection: Projection) -> Bound
         return None
     target = BoundReference((field.field_id,), (field.name,), transform.result_type(source.type))
     if isinstance(transform, Identity):
-        return evolve(leaf, term=_substituted(leaf.term, target))
+        return evolve(leaf, term=_substitute(leaf.term, target))
     tolerate = projection.tolerate_truncated_times and _was_truncated(transform, source.type)
     if isinstance(leaf.term, BoundTransform):
         same = leaf.term.transform == transform and leaf.term.child == source
@@ -164,5 +164,5 @@ def _find_source(term: Any) -> BoundReference | None:
     return term if isinstance(term, BoundReference) else None
 
 
-def _substituted(term: Any, target: BoundReference) -> Any:
-    return evolve(term, child=_substituted(term.child, target)) if isinstance(term, BoundTransform) else target
+def _substitute(term: Any, target: BoundReference) -> Any:
+    return evolve(term, child=_substitute(term.child, target)) if isinstance(term, BoundTransform) else target

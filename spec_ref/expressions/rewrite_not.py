@@ -43,18 +43,18 @@ def rewrite_not(predicate: BoundPredicate) -> BoundPredicate:
     Returns:
         An equivalent predicate.
     """
-    return _rewritten(predicate, negate=False)  # type: ignore[no-any-return]
+    return _rewrite(predicate, negate=False)  # type: ignore[no-any-return]
 
 
-def _rewritten(predicate: Any, *, negate: bool) -> Any:
+def _rewrite(predicate: Any, *, negate: bool) -> Any:
     match predicate:
         case Constant():
             return not_(predicate) if negate else predicate
         case Not(child):
-            return _rewritten(child, negate=not negate)
+            return _rewrite(child, negate=not negate)
         case And(left, right) | Or(left, right):
             join = and_ if isinstance(predicate, And) is not negate else or_
-            return join(_rewritten(left, negate=negate), _rewritten(right, negate=negate))
+            return join(_rewrite(left, negate=negate), _rewrite(right, negate=negate))
         case _:
             return _complement(predicate) if negate else predicate
 

@@ -130,7 +130,7 @@ def evaluate_stats(predicate: BoundPredicate, find_stats: Callable[[BoundReferen
 
 
 def _leaf_outcome(leaf: Leaf, stats: TermStats) -> StatsOutcome:
-    ordinary = _ordinary(leaf, stats.lower, stats.upper)
+    ordinary = _ordinary_outcome(leaf, stats.lower, stats.upper)
     null = evaluate_leaf(leaf, None)
     nan = evaluate_leaf(leaf, float("nan")) if has_nan(leaf.term.type) else null
     might_be_nan = stats.nan and has_nan(leaf.term.type)
@@ -162,25 +162,25 @@ def _among(lower: Any, upper: Any, *values: Any) -> StatsOutcome:
     return StatsOutcome(inside, not (one and any(lower == value for value in values)))
 
 
-def _prefixed(lower: Any, upper: Any, prefix: str) -> StatsOutcome:
+def _starts_with(lower: Any, upper: Any, prefix: str) -> StatsOutcome:
     """Evaluate ``x STARTS WITH prefix``: strings with a common prefix are neighbours in the order."""
     might_match = (lower is None or lower[: len(prefix)] <= prefix) and (upper is None or upper >= prefix)
     surely = lower is not None and upper is not None and lower.startswith(prefix) and upper.startswith(prefix)
     return StatsOutcome(might_match, not surely)
 
 
-_COMPARED: dict[Operation, Callable[[Any, Any, Any], StatsOutcome]] = {
+_COMPARISONS: dict[Operation, Callable[[Any, Any, Any], StatsOutcome]] = {
     _O.LT: _below,
     _O.LT_EQ: _not_above,
     _O.GT: lambda lower, upper, value: _not_above(lower, upper, value).negate(),
     _O.GT_EQ: lambda lower, upper, value: _below(lower, upper, value).negate(),
     _O.EQ: _among,
     _O.NOT_EQ: lambda lower, upper, value: _among(lower, upper, value).negate(),
-    _O.STARTS_WITH: _prefixed,
-    _O.NOT_STARTS_WITH: lambda lower, upper, prefix: _prefixed(lower, upper, prefix).negate(),
+    _O.STARTS_WITH: _starts_with,
+    _O.NOT_STARTS_WITH: lambda lower, upper, prefix: _starts_with(lower, upper, prefix).negate(),
 }
 
-_TESTED: dict[Operation, StatsOutcome] = {
+_TESTS: dict[Operation, StatsOutcome] = {
     _O.IS_NULL: StatsOutcome(might_match=False, might_fail=True),
     _O.NOT_NULL: StatsOutcome(might_match=True, might_fail=False),
     _O.IS_NAN: StatsOutcome(might_match=False, might_fail=True),
@@ -188,12 +188,12 @@ _TESTED: dict[Operation, StatsOutcome] = {
 }
 
 
-def _ordinary(leaf: Leaf, lower: Any, upper: Any) -> StatsOutcome:
+def _ordinary_outcome(leaf: Leaf, lower: Any, upper: Any) -> StatsOutcome:
     match leaf:
         case BoundTest(operation):
-            return _TESTED[operation]
+            return _TESTS[operation]
         case BoundComparison(operation, _, value):
-            return _COMPARED[operation](lower, upper, value)
+            return _COMPARISONS[operation](lower, upper, value)
         case BoundSetTest(operation, _, values):
             outcome = _among(lower, upper, *values)
             return outcome if operation is _O.IN else outcome.negate()
@@ -211,9 +211,9 @@ def _term_stats(term: BoundTerm, find_stats: Callable[[BoundReference], TermStat
             inner = _term_stats(child, find_stats)
             if isinstance(transform, Bucket):
                 return evolve(inner, lower=None, upper=None)
-            return _mapped(inner, lambda value: transform.apply(child.type, value))
+            return _map_bounds(inner, lambda value: transform.apply(child.type, value))
         case BoundPromotion(child):
-            return _mapped(_term_stats(child, find_stats), term.promote)
+            return _map_bounds(_term_stats(child, find_stats), term.promote)
         case BoundConstant(value):
             if value is None or is_nan(value):
                 return TermStats(null=value is None, nan=value is not None, ordinary=False)
@@ -222,7 +222,7 @@ def _term_stats(term: BoundTerm, find_stats: Callable[[BoundReference], TermStat
             return UNKNOWN_STATS
 
 
-def _mapped(stats: TermStats, function: Callable[[Any], Any]) -> TermStats:
+def _map_bounds(stats: TermStats, function: Callable[[Any], Any]) -> TermStats:
     def bound(value: Any) -> Any:
         try:
             return None if value is None else function(value)

@@ -117,7 +117,7 @@ def _is_always_written(row: FieldTableRow) -> bool:
     return row.writer_presence is Presence.REQUIRED and row.reader_presence is Presence.REQUIRED
 
 
-def _left_out(row: FieldTableRow) -> Any:
+def _omitted_value(row: FieldTableRow) -> Any:
     """Find the value other than None that is omitted, because readers assign it; None if there is no such value."""
     return None if row.writer_presence is Presence.REQUIRED else row.default_value()
 
@@ -138,7 +138,7 @@ def record_writer(kind: RecordOf, version: FormatVersion) -> Writer:
             operator.attrgetter(row.attribute),
             row.rule.name,
             _is_always_written(row),
-            _left_out(row),
+            _omitted_value(row),
             _write_row(row, version),
         )
         for row in _written_rows(kind, version)
@@ -324,7 +324,7 @@ def _record_texts(kind: RecordOf, version: FormatVersion) -> ColumnWriter:
         parts: list[Iterable[str]] = [itertools.repeat("{" + constants)]
         found = [list(map(get, records)) for get in getters]
         for (row, start, write), values in zip(columns, found, strict=False):
-            chosen = range(len(values)) if _is_always_written(row) else _written_places(values, _left_out(row))
+            chosen = range(len(values)) if _is_always_written(row) else _written_places(values, _omitted_value(row))
             if len(chosen) == len(values):
                 parts += itertools.repeat(start), write(values)
             elif chosen:

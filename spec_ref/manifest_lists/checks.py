@@ -76,18 +76,18 @@ def manifest_list_problems(
     problems: list[Violation] = []
     for number, manifest in enumerate(manifests):
         alone = (error.violation for error in list_rules(manifest, format_version))
-        broken = itertools.chain(alone, _in_table(manifest, specs))
+        broken = itertools.chain(alone, _unknown_spec(manifest, specs))
         problems += (attrs.evolve(problem, path=f"/{number}{problem.path}") for problem in broken)
     return [*problems, *_repeated(manifests), *_row_ids(manifests, first_row_id)]
 
 
-def _broken(
+def _violation(
     requirement: str, message: str, path: str, found: str | None = None, expected: str | None = None, aspect: str = ""
 ) -> Violation:
     return Violation(requirement=requirement, message=message, aspect=aspect, path=path, found=found, expected=expected)
 
 
-def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None) -> Iterator[Violation]:
+def _unknown_spec(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None) -> Iterator[Violation]:
     if specs is None:
         return
     try:
@@ -97,7 +97,7 @@ def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None)
         return
     if manifest.partitions is not None and len(manifest.partitions) != len(spec.fields):
         found, expected = str(len(manifest.partitions)), str(len(spec.fields))
-        yield _broken(
+        yield _violation(
             "MLS016",
             "the number of field summaries differs from the number of partition fields",
             "/partitions",
@@ -114,7 +114,7 @@ def _repeated(manifests: tuple[ManifestFile, ...]) -> Iterator[Violation]:
         first = seen.setdefault(manifest.manifest_path, number)
         if first != number:
             path = f"/{number}/manifest_path"
-            yield _broken(
+            yield _violation(
                 "MLS003", f"the manifest is already listed at /{first}", path, manifest.manifest_path, aspect="repeated"
             )
 
@@ -125,4 +125,4 @@ def _row_ids(manifests: tuple[ManifestFile, ...], first_row_id: int | None) -> I
         return
     for number, manifest in enumerate(manifests):
         if manifest.content is ManifestContent.DATA and manifest.first_row_id is None:
-            yield _broken("LIN027", "the first row id of a data manifest is missing", f"/{number}/first_row_id")
+            yield _violation("LIN027", "the first row id of a data manifest is missing", f"/{number}/first_row_id")

@@ -82,7 +82,7 @@ def manifest_list_schema(schema: bytes, version: FormatVersion) -> ManifestListS
     Raises:
         SpecError: as `read_manifest_list`, where the schema is not that of a list.
     """
-    return (_remembered if len(schema) <= MAX_CACHED_LENGTH else _new_list_schema)(schema, version)
+    return (_cached_list_schema if len(schema) <= MAX_CACHED_LENGTH else _new_list_schema)(schema, version)
 
 
 def _new_list_schema(schema: bytes, version: FormatVersion) -> ManifestListSchema:
@@ -90,4 +90,4 @@ def _new_list_schema(schema: bytes, version: FormatVersion) -> ManifestListSchem
     return ManifestListSchema(root, BlockDecoder(root), RowReader(ManifestFile, root, version))
 
 
-_remembered = functools.lru_cache(maxsize=32)(_new_list_schema)
+_cached_list_schema = functools.lru_cache(maxsize=32)(_new_list_schema)

@@ -64,11 +64,11 @@ def check_manifest(
         manifest = read_manifest(data, manifest_file=manifest_file, specs=specs, file=name)
     except SpecError as error:
         return [to_finding(error.violation)]
-    found = _limited(_findings(manifest, len(memoryview(data)), schema))
+    found = _limit_per_rule(_findings(manifest, len(memoryview(data)), schema))
     return [Finding(attrs.evolve(one.violation, file=name), one.severity) for one in found]
 
 
-def _limited(found: Iterable[Finding]) -> Iterator[Finding]:
+def _limit_per_rule(found: Iterable[Finding]) -> Iterator[Finding]:
     reported: collections.Counter[str] = collections.Counter()
     for finding in found:
         reported[finding.requirement] += 1
@@ -79,7 +79,7 @@ def _limited(found: Iterable[Finding]) -> Iterator[Finding]:
 def _findings(manifest: Manifest, length: int, table_schema: Schema | None) -> Iterator[Finding]:
     version = manifest.format_version
     yield from _header(manifest.header)
-    schema, unread = _parsed(manifest.header.schema)
+    schema, unread = _try_parse(manifest.header.schema)
     if unread is not None and "schema" in manifest.header.properties:
         yield to_finding(attrs.evolve(unread, requirement="MAN005", aspect="malformed", path=f"/schema{unread.path}"))
     spec = manifest.spec
@@ -165,7 +165,7 @@ class _Entries:
         return found
 
 
-def _parsed(read: Any) -> tuple[Any, Violation | None]:
+def _try_parse(read: Any) -> tuple[Any, Violation | None]:
     try:
         return read(), None
     except SpecError as error:
@@ -207,7 +207,7 @@ def _header(header: ManifestHeader) -> Iterator[Finding]:
                 aspect="whole-spec",
             )
             return
-        _, problem = _parsed(header.spec)
+        _, problem = _try_parse(header.spec)
         if problem is not None:
             path = f"/partition-spec{problem.path}"
             yield to_finding(attrs.evolve(problem, requirement="MAN007", aspect="malformed", path=path))

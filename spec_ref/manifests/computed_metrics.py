@@ -208,7 +208,7 @@ def compute_metrics(
     listed = list(rows)
     ids = {path: tuple(_ids(struct, path)) for path, _, _ in columns_with_metrics(struct)}
     columns = {
-        field_id: compute_value_metrics(type_, (_reach(row, ids[path]) for row in listed))
+        field_id: compute_value_metrics(type_, (_value_at_path(row, ids[path]) for row in listed))
         for path, field_id, type_ in columns_with_metrics(struct)
     }
     return file_metrics(len(listed), columns, mode)
@@ -222,7 +222,7 @@ def _ids(struct: StructType, path: tuple[int, ...]) -> Iterator[int]:
             struct = field.type
 
 
-def _reach(row: Any, ids: tuple[int, ...]) -> Any:
+def _value_at_path(row: Any, ids: tuple[int, ...]) -> Any:
     for field_id in ids:
         if row is None:
             return None

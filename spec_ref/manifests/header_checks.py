@@ -79,7 +79,7 @@ def _schema(header: ManifestHeader, schemas: Sequence[Schema], version: FormatVe
             aspect="mismatch",
         )
     same = next((one for one in schemas if one.schema_id == holds), None)
-    if same is not None and _stored(same.fields) != _stored(schema.fields):
+    if same is not None and _without_changeable_members(same.fields) != _without_changeable_members(schema.fields):
         yield violation_at(
             "MAN005",
             f"the columns differ from the table's schema {holds}",
@@ -91,7 +91,7 @@ def _schema(header: ManifestHeader, schemas: Sequence[Schema], version: FormatVe
         yield from _types(schema, schemas, version)
 
 
-def _stored(fields: Sequence[NestedField]) -> tuple[NestedField, ...]:
+def _without_changeable_members(fields: Sequence[NestedField]) -> tuple[NestedField, ...]:
     """Return the fields without the members that may change while the schema keeps its id."""
     return tuple(evolve(field, doc=None, write_default=None) for field in fields)
 
@@ -104,7 +104,7 @@ def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) ->
             known.setdefault(column.id, []).append(column.type)
     for column in schema.columns():
         types = known.get(column.id, [])
-        if types and not any(_related(column.type, one, version) for one in types):
+        if types and not any(_may_be_versions_of_one_type(column.type, one, version) for one in types):
             yield violation_at(
                 "MAN005",
                 "the type of a column was never the type of the table's column",
@@ -115,7 +115,7 @@ def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) ->
             )
 
 
-def _related(one: Type, two: Type, version: FormatVersion) -> bool:
+def _may_be_versions_of_one_type(one: Type, two: Type, version: FormatVersion) -> bool:
     both_primitive = is_primitive(one) and is_primitive(two)
     is_same = one == two if both_primitive else kind(one) == kind(two)
     return is_same or may_be_promoted(one, two, version) or may_be_promoted(two, one, version)

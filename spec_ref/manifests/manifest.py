@@ -208,11 +208,13 @@ def manifest_schema(schema: bytes) -> ManifestSchema:
     Raises:
         SpecError: the code `REQUIREMENT` of this module if it is not an Avro schema of records.
     """
-    return _remembered(schema) if len(schema) <= MAX_CACHED_LENGTH else ManifestSchema(root_record(schema, REQUIREMENT))
+    return (
+        _cached_schema(schema) if len(schema) <= MAX_CACHED_LENGTH else ManifestSchema(root_record(schema, REQUIREMENT))
+    )
 
 
 @functools.lru_cache(maxsize=32)
-def _remembered(schema: bytes) -> ManifestSchema:
+def _cached_schema(schema: bytes) -> ManifestSchema:
     return ManifestSchema(root_record(schema, REQUIREMENT))
 
 

@@ -105,20 +105,22 @@ class _Scan:
             return
         specs, types = self.specs, column_types(self.metadata)
         listed = list_manifests(snapshot, specs, self.read_file, format_version=self.metadata.format_version)
-        data = self._selected(self.predicate, listed, ManifestContent.DATA, snapshot)
-        with_deletes = self._selected(self.delete_predicate, listed, ManifestContent.DELETES, snapshot)
+        data = self._select_manifests(self.predicate, listed, ManifestContent.DATA, snapshot)
+        with_deletes = self._select_manifests(self.delete_predicate, listed, ManifestContent.DELETES, snapshot)
         if not data:
             return
         deletes = [
-            found for manifest in self._opened(with_deletes, snapshot) for found in self._scan_deletes(manifest, specs)
+            found
+            for manifest in self._read_manifests(with_deletes, snapshot)
+            for found in self._scan_deletes(manifest, specs)
         ]
         seen: set[str] = set()
-        for manifest in self._opened(data, snapshot):
+        for manifest in self._read_manifests(data, snapshot):
             spec = manifest.spec
             assert spec is not None
             for number, entry, left in _live_files(manifest, self.predicate, self.tolerate, data=True):
                 data_file = entry.data_file
-                with _located(manifest, number):
+                with _errors_in_entry(manifest, number):
                     if not might_match(left, column_metrics(data_file)):
                         continue
                     if data_file.file_path in seen:
@@ -131,15 +133,15 @@ class _Scan:
                     assert entry.file_sequence_number is not None
                     found = applicable_deletes(deletes, data_file, entry.sequence_number, spec, specs, types)
                 yield FileScanTask(
-                    self._slim(data_file),
+                    self._file_for_task(data_file),
                     spec.spec_id,
                     entry.sequence_number,
                     entry.file_sequence_number,
-                    tuple(evolve(one, data_file=self._slim(one.data_file)) for one in found),
+                    tuple(evolve(one, data_file=self._file_for_task(one.data_file)) for one in found),
                     left,
                 )
 
-    def _selected(
+    def _select_manifests(
         self,
         predicate: BoundPredicate,
         manifest_files: tuple[ManifestFile, ...],
@@ -151,14 +153,14 @@ class _Scan:
         )
         return list(selection.select(manifest_files, content, snapshot.manifest_list))
 
-    def _opened(self, manifest_files: list[ManifestFile], snapshot: Snapshot) -> Iterator[Manifest]:
+    def _read_manifests(self, manifest_files: list[ManifestFile], snapshot: Snapshot) -> Iterator[Manifest]:
         return read_manifests(manifest_files, self.specs, self.read_file, snapshot.manifest_list)
 
     def _scan_deletes(self, manifest: Manifest, specs: Mapping[int, PartitionSpec]) -> Iterator[ScanDelete]:
         spec_id = manifest.spec_id
         assert spec_id is not None
         for number, entry, left in _live_files(manifest, self.delete_predicate, self.tolerate, data=False):
-            with _located(manifest, number):
+            with _errors_in_entry(manifest, number):
                 delete = scan_delete(entry, spec_id, self.metadata.format_version)
                 applies = may_delete_matching(delete.data_file, left)
                 if applies:
@@ -166,7 +168,7 @@ class _Scan:
             if applies:
                 yield delete
 
-    def _slim(self, data_file: DataFile) -> DataFile:
+    def _file_for_task(self, data_file: DataFile) -> DataFile:
         return data_file if self.statistics else without_statistics(data_file)
 
 
@@ -181,7 +183,7 @@ def _live_files(
     for number, entry in enumerate(manifest.entries()):
         if not entry.live:
             continue
-        with _located(manifest, number):
+        with _errors_in_entry(manifest, number):
             check_content(entry.data_file.content, data=data)
             for attribute in NUMBERS:
                 check_number(attribute, getattr(entry, attribute), listed.sequence_number)
@@ -193,7 +195,7 @@ def _live_files(
 
 
 @contextmanager
-def _located(manifest: Manifest, number: int) -> Iterator[None]:
+def _errors_in_entry(manifest: Manifest, number: int) -> Iterator[None]:
     """Add the manifest and the number of the entry to errors."""
     try:
         yield
@@ -290,11 +292,11 @@ def may_delete_matching(delete: DataFile, predicate: BoundPredicate) -> bool:
     if delete.content is not FileContent.EQUALITY_DELETES or predicate == TRUE:
         return True
     compared = set(delete.equality_ids or ())
-    maps = {name: _only(getattr(delete, name), compared) for name in STATISTICS[1:]}
+    maps = {name: _select_ids(getattr(delete, name), compared) for name in STATISTICS[1:]}
     return might_match(predicate, Metrics(record_count=delete.record_count, **maps))
 
 
-def _only(found: Mapping[int, Any] | None, ids: set[int]) -> dict[int, Any] | None:
+def _select_ids(found: Mapping[int, Any] | None, ids: set[int]) -> dict[int, Any] | None:
     return None if found is None else {field_id: value for field_id, value in found.items() if field_id in ids}
 
 

@@ -349,14 +349,14 @@ def check_delete_columns(columns: Sequence[DeleteColumn], file_columns: FileColu
     """
     check_selected([column.field for column in columns], file_columns)
     for column in columns:
-        if column.id not in constants and not _has(file_columns, column.field.id, column.id):
+        if column.id not in constants and not _has_column(file_columns, column.field.id, column.id):
             message = "a column of the equality ids is missing from the equality delete file"
             raise spec_error(
                 "DFL020", message, found=Description(f"no field {column.id}"), expected=".".join(column.names)
             )
 
 
-def _has(file_columns: FileColumns, root_id: int, field_id: int) -> bool:
+def _has_column(file_columns: FileColumns, root_id: int, field_id: int) -> bool:
     """Decide whether a file has a column below one of its top-level columns, or that column itself."""
 
     def inside(struct: StructType) -> bool:

@@ -49,14 +49,14 @@ def table_state(
     if len(given) > 1:
         raise ValueError("give at most one of a snapshot id, a reference and a time")
     if snapshot_id is not None:
-        return _past(metadata, snapshot_id)
+        return _snapshot_state(metadata, snapshot_id)
     if timestamp_ms is not None:
-        return _past(metadata, snapshot_at(metadata.snapshot_log, timestamp_ms))
+        return _snapshot_state(metadata, snapshot_at(metadata.snapshot_log, timestamp_ms))
     name = MAIN if ref is None else ref
     references = metadata.references
     if name in references:
         if references[name].type is RefType.TAG:
-            return _past(metadata, references[name].snapshot_id)
+            return _snapshot_state(metadata, references[name].snapshot_id)
         snapshot = metadata.snapshot_by_id(references[name].snapshot_id)
         return TableState(snapshot=snapshot, schema=metadata.current_schema)
     if name == MAIN:
@@ -66,7 +66,7 @@ def table_state(
     )
 
 
-def _past(metadata: TableMetadata, snapshot_id: int) -> TableState:
+def _snapshot_state(metadata: TableMetadata, snapshot_id: int) -> TableState:
     """Find a snapshot and its schema (SNP009); the current schema if the snapshot states none, as v1 allows."""
     snapshot = metadata.snapshot_by_id(snapshot_id)
     schema_id = metadata.current_schema_id if snapshot.schema_id is None else snapshot.schema_id

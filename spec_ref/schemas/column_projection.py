@@ -301,16 +301,16 @@ def select_fields(schema: Schema, ids: frozenset[int]) -> tuple[NestedField, ...
     Returns:
         The fields.
     """
-    return _pruned(schema.fields, ids)
+    return _prune(schema.fields, ids)
 
 
-def _pruned(fields: Sequence[NestedField], ids: frozenset[int]) -> tuple[NestedField, ...]:
+def _prune(fields: Sequence[NestedField], ids: frozenset[int]) -> tuple[NestedField, ...]:
     kept = []
     for field in fields:
         if field.id in ids:
             kept.append(field)
         elif isinstance(field.type, StructType):
-            inner = _pruned(field.type.fields, ids)
+            inner = _prune(field.type.fields, ids)
             if inner:
                 kept.append(evolve(field, type=StructType(inner)))
     return tuple(kept)

@@ -120,7 +120,7 @@ def type_from_json(json: Json, version: FormatVersion = NEWEST) -> Type:
             unknown; DEF008, DEF009 or a code of JSON single values for a default.
     """
     if type(json) is str:
-        return _remembered(json) if len(json) <= MAX_CACHED_LENGTH else _from_text(json)
+        return _cached_type(json) if len(json) <= MAX_CACHED_LENGTH else _from_text(json)
     _check_depth(json)
     return _type(json, version)
 
@@ -163,7 +163,7 @@ _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,99}")
 
 
 @functools.lru_cache(maxsize=1024)
-def _remembered(text: str) -> Type:
+def _cached_type(text: str) -> Type:
     return _from_text(text)
 
 

@@ -39,7 +39,9 @@ def written_row(fields: Sequence[NestedField], row: Mapping[str, Any]) -> dict[i
     made = {}
     for field in fields:
         with error_path(f"/{field.name}"):
-            made[field.id] = _written(field, row[field.name]) if field.name in row else effective_write_default(field)
+            made[field.id] = (
+                _check_and_fill(field, row[field.name]) if field.name in row else effective_write_default(field)
+            )
     return made
 
 
@@ -63,24 +65,26 @@ def check_column_names(known: Sequence[str], names: Sequence[str]) -> None:
         seen.add(name)
 
 
-def _written(field: NestedField, value: Any) -> Any:
+def _check_and_fill(field: NestedField, value: Any) -> Any:
     """Check the value of a field and fill in the fields of structs that it does not have."""
-    value = _filled(field.type, value)
+    value = _fill_defaults(field.type, value)
     check_required(field.type, value, required=field.required, requirement="TYP002")
     if value is not None:
         check_value(field.type, value)
     return value
 
 
-def _filled(type_: Type, value: Any) -> Any:
+def _fill_defaults(type_: Type, value: Any) -> Any:
     match type_, value:
         case StructType(fields), dict():
             missing = {field.id: effective_write_default(field) for field in fields if field.id not in value}
             known = {field.id: field.type for field in fields}
-            return missing | {id_: _filled(known[id_], one) if id_ in known else one for id_, one in value.items()}
+            return missing | {
+                id_: _fill_defaults(known[id_], one) if id_ in known else one for id_, one in value.items()
+            }
         case ListType(_, element), tuple():
-            return tuple(_filled(element, one) for one in value)
+            return tuple(_fill_defaults(element, one) for one in value)
         case MapType(_, key, _, item), tuple():
-            return tuple((_filled(key, one), _filled(item, other)) for one, other in value)
+            return tuple((_fill_defaults(key, one), _fill_defaults(item, other)) for one, other in value)
         case _:
             return value

@@ -169,10 +169,10 @@ def check_within_box(
         SpecError: NOT010 if the value is not WKB.
     """
     for position in coordinates(read_wkb(value)):
-        yield from _beyond(type_, lower, upper, position)
+        yield from _ordinates_outside(type_, lower, upper, position)
 
 
-def _beyond(
+def _ordinates_outside(
     type_: GeometryType | GeographyType, lower: GeoPoint | None, upper: GeoPoint | None, position: tuple[float, ...]
 ) -> Iterator[Violation]:
     for name, ordinate in zip("xyzm", position, strict=True):
@@ -183,17 +183,17 @@ def _beyond(
         if name == "x" and low is not None and high is not None and low > high and isinstance(type_, GeographyType):
             if high < ordinate < low:
                 message = "an object is outside of the box across the antimeridian"
-                yield _outside("BND002", message, "/lower_bounds", ordinate, f"at least {low}, or at most {high}")
+                yield _box_violation("BND002", message, "/lower_bounds", ordinate, f"at least {low}, or at most {high}")
             continue
         if low is not None and ordinate < low:
             message = f"{name} of an object is below the box"
-            yield _outside("BND001", message, "/lower_bounds", ordinate, f"at least {low}")
+            yield _box_violation("BND001", message, "/lower_bounds", ordinate, f"at least {low}")
         if high is not None and ordinate > high:
             message = f"{name} of an object is above the box"
-            yield _outside("BND001", message, "/upper_bounds", ordinate, f"at most {high}")
+            yield _box_violation("BND001", message, "/upper_bounds", ordinate, f"at most {high}")
 
 
-def _outside(code: str, message: str, path: str, found: float, expected: str) -> Violation:
+def _box_violation(code: str, message: str, path: str, found: float, expected: str) -> Violation:
     return Violation(requirement=code, message=message, path=path, found=abbreviated_repr(found), expected=expected)
 
 

@@ -84,12 +84,12 @@ def ancestors(snapshots: Mapping[int, Snapshot], snapshot_id: int) -> Iterator[S
         at = snapshots[at].parent_snapshot_id
 
 
-def _older(snapshot: Snapshot, age_ms: int, now_ms: int) -> bool:
+def _is_older(snapshot: Snapshot, age_ms: int, now_ms: int) -> bool:
     """Decide whether a snapshot is older than an age; one of exactly that age is not (C13)."""
     return now_ms - snapshot.timestamp_ms > age_ms
 
 
-def _or(value: int | None, default: int) -> int:
+def _value_or_default(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
@@ -117,7 +117,12 @@ def find_retained(
         name: ref
         for name, ref in references.items()
         if ref.snapshot_id in by_id
-        and (name == MAIN or not _older(by_id[ref.snapshot_id], _or(ref.max_ref_age_ms, policy.max_ref_age_ms), now_ms))
+        and (
+            name == MAIN
+            or not _is_older(
+                by_id[ref.snapshot_id], _value_or_default(ref.max_ref_age_ms, policy.max_ref_age_ms), now_ms
+            )
+        )
     }
     kept: set[int] = set()
     for ref in refs.values():
@@ -131,9 +136,9 @@ def _retained_in_branch(
     snapshots: Mapping[int, Snapshot], ref: SnapshotRef, now_ms: int, policy: RetentionPolicy
 ) -> Iterator[int]:
     """Find the snapshots that a branch keeps: from its head on, a minimum number, then those that are not too old."""
-    keep = _or(ref.min_snapshots_to_keep, policy.min_snapshots_to_keep)
-    age = _or(ref.max_snapshot_age_ms, policy.max_snapshot_age_ms)
+    keep = _value_or_default(ref.min_snapshots_to_keep, policy.min_snapshots_to_keep)
+    age = _value_or_default(ref.max_snapshot_age_ms, policy.max_snapshot_age_ms)
     for place, snapshot in enumerate(ancestors(snapshots, ref.snapshot_id)):
-        if place >= keep and _older(snapshot, age, now_ms):
+        if place >= keep and _is_older(snapshot, age, now_ms):
             return
         yield snapshot.snapshot_id

@@ -62,15 +62,15 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
     sound = list(_sound_blobs(blobs if type(blobs) is list else []))
     left = MAX_CHECKED_BYTES
     for path, blob in sound:
-        yield from _prefixed(path, (error.violation for error in deletion_vector_problems(blob)))
+        yield from _with_path_prefix(path, (error.violation for error in deletion_vector_problems(blob)))
         if left < 0:
             continue
         try:
             contents = file.blob_bytes(blob)
             left -= len(contents)
-            _CHECKS.get(blob.type, _nothing)(blob, contents)
+            _CHECKS.get(blob.type, _accept)(blob, contents)
         except SpecError as error:
-            yield from _prefixed(path, iter([error.violation]))
+            yield from _with_path_prefix(path, iter([error.violation]))
     if left < 0:
         message = f"the blobs have more than {MAX_CHECKED_BYTES} bytes together, so that some were not checked"
         yield spec_error("PUF027", message, path="/blobs").violation
@@ -82,7 +82,7 @@ MAX_CHECKED_BYTES = 1 << 30
 name the same bytes."""
 
 
-def _nothing(_blob: BlobMetadata, _contents: bytes) -> None:
+def _accept(_blob: BlobMetadata, _contents: bytes) -> None:
     """Accept a blob of any other type, whose rules are not known."""
 
 
@@ -212,7 +212,7 @@ def _layout(file: PuffinFile, blobs: list[tuple[str, BlobMetadata]]) -> Iterator
         ).violation
 
 
-def _prefixed(path: str, found: Iterator[Violation]) -> Iterator[Violation]:
+def _with_path_prefix(path: str, found: Iterator[Violation]) -> Iterator[Violation]:
     for one in found:
         # A path inside a blob is not a path in the payload, so a separator follows the path of the blob.
         inside = one.path if one.path.startswith(_MEMBERS) else f"#{one.path}" if one.path else ""

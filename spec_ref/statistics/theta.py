@@ -119,42 +119,46 @@ def decode_theta(data: bytes) -> ThetaSketch:
             number of hashes, or hashes are repeated, not ascending though ordered, or not below theta.
     """
     if len(data) < _HEADER.size:
-        raise _broken("the sketch is too short", Description(f"{len(data)} bytes"), "8 bytes or more")
+        raise _sketch_error("the sketch is too short", Description(f"{len(data)} bytes"), "8 bytes or more")
     preamble, version, family, _, _, flags, seed_hash = _HEADER.unpack_from(data)
     words = preamble & 0x3F
     if (version, family) != (_SERIAL_VERSION, _COMPACT_FAMILY) or not flags & _COMPACT or flags & _BIG_ENDIAN:
         found = Description(f"version {version}, family {family}, flags {flags:#04x}")
-        raise _broken("the blob is not a compact Theta sketch", found, "version 3, family 3, compact, little-endian")
+        raise _sketch_error(
+            "the blob is not a compact Theta sketch", found, "version 3, family 3, compact, little-endian"
+        )
     if not 1 <= words <= 3 or len(data) < 8 * words:
-        raise _broken(
+        raise _sketch_error(
             "the header has a wrong length", Description(f"{words} words in {len(data)} bytes"), "1 to 3 words"
         )
     if flags & _EMPTY:
         if len(data) != 8 * words or (words > 1 and _COUNT.unpack_from(data, 8)[0]):
-            raise _broken("an empty sketch has hashes", Description(f"{len(data)} bytes"), "none")
+            raise _sketch_error("an empty sketch has hashes", Description(f"{len(data)} bytes"), "none")
         return ThetaSketch(())
     if seed_hash != SEED_HASH:
-        raise _broken(
+        raise _sketch_error(
             "the sketch was made with a different seed", Description(f"{seed_hash:#06x}"), f"{SEED_HASH:#06x}"
         )
     count = _COUNT.unpack_from(data, 8)[0] if words > 1 else 1
     theta = struct.unpack_from("<Q", data, 16)[0] if words > 2 else MAX_THETA
     if count > MAX_HASHES or len(data) != 8 * (words + count):
-        raise _broken(
+        raise _sketch_error(
             "the length does not match the number of hashes",
             Description(f"{len(data)} bytes"),
             f"{8 * (words + count)} bytes",
         )
     if not 0 < theta <= MAX_THETA:
-        raise _broken("theta is out of range", theta, f"1 to {MAX_THETA}")
+        raise _sketch_error("theta is out of range", theta, f"1 to {MAX_THETA}")
     hashes = struct.unpack_from(f"<{count}Q", data, 8 * words)
     ascending = sorted(set(hashes))
     if len(ascending) != count or (flags & _ORDERED and tuple(ascending) != hashes):
-        raise _broken("the hashes repeat or are not in order", count, "distinct hashes, ascending in an ordered sketch")
+        raise _sketch_error(
+            "the hashes repeat or are not in order", count, "distinct hashes, ascending in an ordered sketch"
+        )
     if hashes and not 0 < ascending[0] <= ascending[-1] < theta:
-        raise _broken("a hash is not below theta", ascending[-1], f"1 to {theta - 1}")
+        raise _sketch_error("a hash is not below theta", ascending[-1], f"1 to {theta - 1}")
     return ThetaSketch(hashes, theta)
 
 
-def _broken(message: str, found: object, expected: str) -> SpecError:
+def _sketch_error(message: str, found: object, expected: str) -> SpecError:
     return spec_error("PUF016", message, found=found, expected=expected)

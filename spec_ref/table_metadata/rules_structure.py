@@ -268,12 +268,12 @@ def _sources(
             continue  # a dropped field of a v1 spec, whose column may be dropped too
         for source in field.sources:
             known = schemas if default else [one for one in schemas if one.find(source) is not None]
-            problems = [_unfit(field, source, schema) for schema in known]
+            problems = [_source_error(field, source, schema) for schema in known]
             if problems and None not in problems:
                 yield with_path_prefix(f"{path}/fields/{place}", next(one for one in problems if one is not None))
 
 
-def _unfit(field: PartitionField | SortField, source: int, schema: Schema) -> SpecError | None:
+def _source_error(field: PartitionField | SortField, source: int, schema: Schema) -> SpecError | None:
     try:
         type_ = source_type(source, schema)
         if len(field.sources) == 1 and not isinstance(field.transform, UnknownTransform):

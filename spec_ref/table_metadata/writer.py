@@ -32,11 +32,11 @@ def write_metadata(metadata: TableMetadata, format_version: FormatVersion | int 
         SpecError: the code of a field that the version requires and the metadata lacks, or of a value that it cannot
             hold; VER001 or VER003 for an unknown or a lower version.
     """
-    document: dict[str, Any] = _written(metadata, format_version, text=False)
+    document: dict[str, Any] = _write(metadata, format_version, text=False)
     return document
 
 
-def _written(metadata: TableMetadata, format_version: FormatVersion | int | None, *, text: bool) -> Any:
+def _write(metadata: TableMetadata, format_version: FormatVersion | int | None, *, text: bool) -> Any:
     if format_version is not None:
         metadata = upgrade(metadata, format_version)
     rules = field_rules(TableMetadata)
@@ -63,7 +63,7 @@ def dumps(metadata: TableMetadata, format_version: FormatVersion | int | None = 
         SpecError: as `write_metadata`.
     """
     with gc_disabled():
-        text: str = _written(metadata, format_version, text=True)
+        text: str = _write(metadata, format_version, text=True)
     return text
 
 

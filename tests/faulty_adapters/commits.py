@@ -96,7 +96,7 @@ FAULTS = (
     _commits("new-deletes-not-verified", patched((conflicts, "check_new_deletes", _no_steps))),
     _commits("no-isolation", patched((conflicts, "validate_change", _without_isolation))),
     _commits("two-vectors", patched((conflicts, "_check_vectors", _no_steps))),
-    _commits("schema-not-verified", patched((metadata_changes, "_same", lambda *_: None))),
+    _commits("schema-not-verified", patched((metadata_changes, "_check_unchanged", lambda *_: None))),
     _commits("branch-moves-main", patched((snapshots, "add_snapshot", _moves_main))),
     _commits("lost-reply-is-failure", patched((tables.MetastoreTable, "is_committed", _lost_reply_is_failure))),
     _commits("append-not-tried-again", _without_retry),

@@ -201,7 +201,7 @@ FAULTS = tuple(
         "manifests-of-v1-ignored": replaced(columnar_planner, "list_manifests", _only_lists),
         "schema-of-today": replaced(tables, "table_state", _current_schema),
         "time-by-snapshots": replaced(tables, "table_state", _by_snapshots),
-        "counts-of-column-missing-as-zero": replaced(metrics_evaluation, "_known", _missing_as_zero),
+        "counts-of-column-missing-as-zero": replaced(metrics_evaluation, "_drop_negative_counts", _missing_as_zero),
         "null-never-matches": replaced(metrics_evaluation, "evaluate_leaf", _null_never_matches),
         "upper-bound-open": replaced(
             metrics_evaluation, "_at_least", lambda _: lambda bound, value: ~bound.valid | (bound.values > value)

@@ -225,7 +225,7 @@ def test_a_snapshot_that_is_read_as_another_is_found(tmp_path: Path, monkeypatch
     def current(metadata: Any, _snapshot: int) -> TableState:
         return table_state(metadata)
 
-    monkeypatch.setattr("spec_ref.scan_planning.time_travel._past", current)
+    monkeypatch.setattr("spec_ref.scan_planning.time_travel._snapshot_state", current)
     with pytest.raises(Broken, match="at the end: snapshot"):
         follow_reference(script(ROWS, ROWS), tmp_path / "table", thorough=False)
 

@@ -266,7 +266,7 @@ def vectors_not_verified(patch: Any) -> None:
 
 
 def schema_not_verified(patch: Any) -> None:
-    patch.setattr(metadata_changes, "_same", lambda *_: None)
+    patch.setattr(metadata_changes, "_check_unchanged", lambda *_: None)
 
 
 def reference_not_verified(patch: Any) -> None:

@@ -88,7 +88,7 @@ def test_every_aspect_of_the_registry_is_one_that_the_sources_check() -> None:
     assert {check.aspect for check in registry().values()} - named - {""} == set()
 
 
-MAKERS = {"finding", "changed", "MetadataRule", "finding_at", "violation_at", "_broken"}
+MAKERS = {"finding", "changed", "MetadataRule", "finding_at", "violation_at", "_violation"}
 """What makes a finding of a code, a message and perhaps an aspect."""
 
 

@@ -87,7 +87,7 @@ class EqualityDeleteSet:
         self.flags = np.zeros(1 << bits, bool)
         self.flags[self.hashes >> self.flag_shift] = True
         self.low_flags = np.zeros(1 << bits, bool)
-        self.low_flags[_low(self.hashes) & self.low_bits] = True
+        self.low_flags[_low_bits(self.hashes) & self.low_bits] = True
 
     def _keep_newest(self) -> None:
         """Drop deletes with the same key as the previous delete, which is at least as new."""
@@ -117,18 +117,18 @@ class EqualityDeleteSet:
         found: list[tuple[Any, Any]] = []
         for first in range(0, rows, _BLOCK_ROWS):
             block = [column.slice(first, _BLOCK_ROWS) for column in plain]
-            found += self._of_equal_hashes(_hashes(self.types, block, min(_BLOCK_ROWS, rows - first)), first)
+            found += self._pairs_with_equal_hashes(_hashes(self.types, block, min(_BLOCK_ROWS, rows - first)), first)
         if found:
             places, keys = (np.concatenate(parts) for parts in zip(*found, strict=True))
             equal = self._equal(plain, places, keys) & (self.sequence_numbers[keys] > sequence_number)
             mask[places[equal]] = True
         return mask
 
-    def _of_equal_hashes(self, hashes: npt.NDArray[np.uint64], first: int) -> Iterator[tuple[Any, Any]]:
+    def _pairs_with_equal_hashes(self, hashes: npt.NDArray[np.uint64], first: int) -> Iterator[tuple[Any, Any]]:
         """Find the rows and keys with equal hashes, as pairs of indexes; the first row has the index ``first``."""
         flagged: Any = np.flatnonzero(self.flags.take((hashes >> self.flag_shift).view(np.int64)))
         wanted: Any = hashes[flagged]
-        twice = self.low_flags.take((_low(wanted) & self.low_bits).view(np.int64))
+        twice = self.low_flags.take((_low_bits(wanted) & self.low_bits).view(np.int64))
         places, wanted = flagged[twice] + first, wanted[twice]
         bucket = (wanted >> self.bucket_shift).view(np.int64)
         keys: Any
@@ -188,7 +188,7 @@ def _hashes(types: Sequence[Type], columns: Sequence[Any], rows: int) -> npt.NDA
     return np.zeros(rows, np.uint64) if mixed is None else mixed
 
 
-def _low(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _low_bits(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Compute numbers whose low bits distinguish hashes that share their high bits."""
     return (hashes ^ (hashes >> _HALF)) * _MIX >> _HALF
 

@@ -51,13 +51,13 @@ class _Bitmap:
             flags = np.frombuffer(self.take((count + 7) // 8, "the flags of runs"), dtype=np.uint8)
             has_runs = np.unpackbits(flags, bitorder="little")[:count].astype(bool)
         else:
-            raise self.broken(
+            raise self.error(
                 "the cookie is unknown", Description(f"{cookie:#x}"), f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits"
             )
         if count == 0:
             return self.at - self.start, 0
         if count > MAX_CONTAINERS:
-            raise self.broken("there are too many containers", count, f"at most {MAX_CONTAINERS}")
+            raise self.error("there are too many containers", count, f"at most {MAX_CONTAINERS}")
         header = np.frombuffer(self.take(4 * count, "the containers' keys"), dtype="<u2").astype(np.int64)
         keys, cardinalities = header[0::2], header[1::2] + 1
         self.refuse(np.diff(keys) <= 0, "the keys of the containers do not ascend", offset=1)
@@ -100,7 +100,7 @@ class _Bitmap:
             starts[place] = position
             if has_runs[place]:
                 if position + 2 > len(self.data):
-                    raise self.broken("the container is truncated", path=f"/containers/{place}")
+                    raise self.error("the container is truncated", path=f"/containers/{place}")
                 sizes[place] = 2 + 4 * int.from_bytes(self.data[position : position + 2], "little")
             position += int(sizes[place])
         return starts
@@ -116,7 +116,7 @@ class _Bitmap:
         inside = is_array[owners] & (begins[owners] != falls)
         if inside.any():
             place = int(owners[inside][0])
-            raise self.broken("the values of an array do not ascend", path=f"/containers/{place}")
+            raise self.error("the values of an array do not ascend", path=f"/containers/{place}")
 
     def check_bitsets(self, starts: I64, cardinalities: I64, is_bitset: npt.NDArray[np.bool_]) -> None:
         for place in np.flatnonzero(is_bitset):
@@ -146,7 +146,7 @@ class _Bitmap:
 
     def take(self, size: int, what: str) -> bytes:
         if size > len(self.data) - self.at:
-            raise self.broken("the bitmap is truncated", Description(f"{len(self.data) - self.at} bytes left"), what)
+            raise self.error("the bitmap is truncated", Description(f"{len(self.data) - self.at} bytes left"), what)
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -155,11 +155,11 @@ class _Bitmap:
 
     def refuse_places(self, places: I64, message: str) -> None:
         if len(places):
-            raise self.broken(message, path=f"/containers/{places[0]}")
+            raise self.error(message, path=f"/containers/{places[0]}")
 
     def wrong_cardinality(self, place: int, stated: int, found: int) -> None:
         message = "the cardinality differs from that of the container"
-        raise self.broken(message, stated, str(found), f"/containers/{place}")
+        raise self.error(message, stated, str(found), f"/containers/{place}")
 
-    def broken(self, message: str, found: object = NOT_GIVEN, expected: str | None = None, path: str = "") -> SpecError:
+    def error(self, message: str, found: object = NOT_GIVEN, expected: str | None = None, path: str = "") -> SpecError:
         return spec_error("PUF019", message, found=found, expected=expected, path=self.path + path)

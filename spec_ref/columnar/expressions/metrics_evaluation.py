@@ -99,25 +99,25 @@ def matching_files(predicate: BoundPredicate, files: FileStatistics, rows: Rows)
         SpecError: SVB001 to SVB008 or EVO006 if a bound of a field in the predicate is not a value of its type.
     """
     rows = rows[files.record_count[rows] != 0]
-    return _matching(rewrite_not(predicate), files, rows)
+    return _select_matching(rewrite_not(predicate), files, rows)
 
 
-def _matching(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Rows:
+def _select_matching(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Rows:
     if not len(rows):
         return rows
     match predicate:
         case Constant(value):
             return rows if value else rows[:0]
         case And(left, right):
-            return _matching(right, files, _matching(left, files, rows))
+            return _select_matching(right, files, _select_matching(left, files, rows))
         case Or(left, right):
-            first = _matching(left, files, rows)
+            first = _select_matching(left, files, rows)
             others = np.setdiff1d(rows, first, assume_unique=True)
-            return np.union1d(first, _matching(right, files, others)).astype(np.intp, copy=False)
+            return np.union1d(first, _select_matching(right, files, others)).astype(np.intp, copy=False)
         case BoundTest() | BoundComparison() | BoundSetTest():
-            return rows[_leaf(predicate, files, rows)]
+            return rows[_leaf_mask(predicate, files, rows)]
         case _:
-            return rows[_one_by_one(predicate, files, rows)]
+            return rows[_evaluate_each_file(predicate, files, rows)]
 
 
 def check_bounds(types: Mapping[int, Type], files: FileStatistics, rows: Rows) -> None:
@@ -147,55 +147,55 @@ def _are_values(type_: Type, bounds: Bounds) -> Mask:
     if name in _LENGTHS and name != "time":  # a time has a range
         return np.isin(bounds.lengths, list(_LENGTHS[name]))
     if name in _BYTES:
-        return _short(bounds, short_bytes_array(bounds), type_)
+        return _find_short_bounds(bounds, short_bytes_array(bounds), type_)
     return np.zeros(len(bounds.valid), np.bool_)
 
 
 # A leaf
 
 
-def _leaf(leaf: Leaf, files: FileStatistics, rows: Rows) -> Mask:
+def _leaf_mask(leaf: Leaf, files: FileStatistics, rows: Rows) -> Mask:
     """Decide whether each file may have a row for which the leaf is true."""
     term = leaf.term
     if not isinstance(term, BoundReference) or kind(term.type) in _NO_COUNTS:
-        return _one_by_one(leaf, files, rows)
-    bounded = _between(leaf, term, files, rows)
+        return _evaluate_each_file(leaf, files, rows)
+    bounded = _bounds_mask(leaf, term, files, rows)
     if bounded is None:
-        return _one_by_one(leaf, files, rows)
-    if isinstance(bounded, _Partly):
+        return _evaluate_each_file(leaf, files, rows)
+    if isinstance(bounded, _PartialMask):
         matching = np.zeros(len(rows), np.bool_)
         fast, slow = np.nonzero(bounded.known)[0], np.nonzero(~bounded.known)[0]
-        matching[fast] = _counted(leaf, term, bounded.mask[fast], files, rows[fast])
-        matching[slow] = _one_by_one(leaf, files, rows[slow])
+        matching[fast] = _combine_with_counts(leaf, term, bounded.mask[fast], files, rows[fast])
+        matching[slow] = _evaluate_each_file(leaf, files, rows[slow])
         return matching
-    return _counted(leaf, term, bounded, files, rows)
+    return _combine_with_counts(leaf, term, bounded, files, rows)
 
 
-def _counted(leaf: Leaf, term: BoundReference, bounded: Mask, files: FileStatistics, rows: Rows) -> Mask:
+def _combine_with_counts(leaf: Leaf, term: BoundReference, bounded: Mask, files: FileStatistics, rows: Rows) -> Mask:
     """Evaluate a leaf by the bounds and the counts of its column."""
     null, nan = evaluate_leaf(leaf, None), has_nan(term.type) and evaluate_leaf(leaf, float("nan"))
     if null or nan:
-        return _with_counts(bounded, term, files, rows, null=null, nan=nan)
+        return _counts_mask(bounded, term, files, rows, null=null, nan=nan)
     # If neither null nor NaN matches, counts are only needed for the files that the bounds do not rule out.
     through = np.nonzero(bounded)[0]
     matching = np.zeros(len(rows), np.bool_)
-    matching[through] = _with_counts(bounded[through], term, files, rows[through], null=null, nan=nan)
+    matching[through] = _counts_mask(bounded[through], term, files, rows[through], null=null, nan=nan)
     return matching
 
 
-def _with_counts(
+def _counts_mask(
     bounded: Mask, term: BoundReference, files: FileStatistics, rows: Rows, *, null: bool, nan: bool
 ) -> Mask:
     """Derive from the counts whether nulls and NaNs match, and whether there is any other value."""
     everything = np.ones(len(rows), np.bool_)
     if not len(rows):
         return everything
-    values = _known(files.counts("value_counts", term.id, rows))
-    nulls = _known(files.counts("null_value_counts", term.id, rows))
+    values = _drop_negative_counts(files.counts("value_counts", term.id, rows))
+    nulls = _drop_negative_counts(files.counts("null_value_counts", term.id, rows))
     counted = values.valid & (values.values > 0)
     all_null = counted & nulls.valid & (nulls.values >= values.values)
     if has_nan(term.type):
-        nans = _known(files.counts("nan_value_counts", term.id, rows))
+        nans = _drop_negative_counts(files.counts("nan_value_counts", term.id, rows))
         all_nan = counted & nans.valid & (nans.values >= values.values)
         some_nan = ~(nans.valid & (nans.values == 0)) & ~all_null
         filled = counted & nulls.valid & nans.valid & (nulls.values + nans.values >= values.values)
@@ -211,7 +211,7 @@ def _with_counts(
     return matching
 
 
-def _known(counts: Nullable) -> Nullable:
+def _drop_negative_counts(counts: Nullable) -> Nullable:
     """Replace negative counts, which mean unknown."""
     return Nullable(counts.values, counts.valid & (counts.values >= 0))
 
@@ -238,28 +238,32 @@ _NO_COUNTS = frozenset({"struct", "list", "map", "variant"})
 
 
 @attrs.frozen(eq=False)
-class _Partly:
+class _PartialMask:
     """A result for some of the files."""
 
     mask: Mask
     known: Mask
 
 
-def _between(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows) -> Mask | _Partly | None:
+def _bounds_mask(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows) -> Mask | _PartialMask | None:
     """Decide whether a value except null and NaN may match; None if the bounds cannot be compared as arrays."""
     if isinstance(leaf, BoundTest):
         return np.full(len(rows), leaf.operation in (Operation.NOT_NULL, Operation.NOT_NAN))
     if kind(term.type) in _LENGTHS:
-        lower = _numbers(files.lower_bounds(term.id, rows), term.type)
-        upper = _numbers(files.upper_bounds(term.id, rows), term.type)
-        return None if lower is None or upper is None else _compared(leaf, term, lower, upper, lambda value: value)
+        lower = _numeric_bounds(files.lower_bounds(term.id, rows), term.type)
+        upper = _numeric_bounds(files.upper_bounds(term.id, rows), term.type)
+        return (
+            None
+            if lower is None or upper is None
+            else _compare_with_bounds(leaf, term, lower, upper, lambda value: value)
+        )
     if kind(term.type) in _BYTES and leaf.operation not in PREFIX:
         low, high = files.lower_bounds(term.id, rows), files.upper_bounds(term.id, rows)
         texts = short_bytes_array(low), short_bytes_array(high)
-        known = _short(low, texts[0], term.type) & _short(high, texts[1], term.type)
+        known = _find_short_bounds(low, texts[0], term.type) & _find_short_bounds(high, texts[1], term.type)
         bytes_of = _BYTES[kind(term.type)]
         pair = Nullable(texts[0], low.valid), Nullable(texts[1], high.valid)  # type: ignore[arg-type]
-        return _Partly(_compared(leaf, term, *pair, lambda value: short_bytes(bytes_of(value))), known)
+        return _PartialMask(_compare_with_bounds(leaf, term, *pair, lambda value: short_bytes(bytes_of(value))), known)
     return None
 
 
@@ -272,7 +276,7 @@ _BYTES: dict[str, Callable[[Any], bytes]] = {
 """The types whose values have the order of their bytes, with the function that returns the bytes of a value."""
 
 
-def _short(bounds: Bounds, texts: ShortBytesArray, type_: Type) -> Mask:
+def _find_short_bounds(bounds: Bounds, texts: ShortBytesArray, type_: Type) -> Mask:
     """Find the short bounds that are known to be values of the type: any bytes for binary, ASCII for strings."""
     fits = bounds.lengths <= WIDTH
     if isinstance(type_, FixedType) or kind(type_) == "uuid":
@@ -283,23 +287,25 @@ def _short(bounds: Bounds, texts: ShortBytesArray, type_: Type) -> Mask:
     return mask
 
 
-def _compared(leaf: Any, term: BoundReference, lower: Nullable, upper: Nullable, convert: Callable[[Any], Any]) -> Mask:
+def _compare_with_bounds(
+    leaf: Any, term: BoundReference, lower: Nullable, upper: Nullable, convert: Callable[[Any], Any]
+) -> Mask:
     """Compare a leaf with bounds as arrays; ``convert`` makes a constant comparable with them."""
     if has_nan(term.type):  # if one bound is NaN, neither is used
         spoiled = (lower.valid & np.isnan(lower.values)) | (upper.valid & np.isnan(upper.values))
-        lower, upper = _without(lower, spoiled), _without(upper, spoiled)
+        lower, upper = _drop_bounds(lower, spoiled), _drop_bounds(upper, spoiled)
     inverted = lower.valid & upper.valid & (lower.values > upper.values)
-    lower, upper = _without(lower, inverted), _without(upper, inverted)
+    lower, upper = _drop_bounds(lower, inverted), _drop_bounds(upper, inverted)
     if isinstance(leaf, BoundSetTest):
         return _IN[leaf.operation](lower, upper, tuple(map(convert, leaf.values)))
-    return _COMPARED[leaf.operation](lower, upper, convert(leaf.value))
+    return _COMPARISONS[leaf.operation](lower, upper, convert(leaf.value))
 
 
-def _without(bounds: Nullable, wrong: Mask) -> Nullable:
+def _drop_bounds(bounds: Nullable, wrong: Mask) -> Nullable:
     return Nullable(bounds.values, bounds.valid & ~wrong) if wrong.any() else bounds
 
 
-def _numbers(bounds: Bounds, type_: Type) -> Nullable | None:
+def _numeric_bounds(bounds: Bounds, type_: Type) -> Nullable | None:
     """Read bounds as numbers; None if a bound has a length that `_LENGTHS` does not list for the type."""
     stored = _LENGTHS[kind(type_)]
     dtype = np.float64 if has_nan(type_) else np.int64
@@ -346,7 +352,7 @@ _O = Operation
 
 _IN: dict[Operation, Callable[[Nullable, Nullable, tuple[Any, ...]], Mask]] = {_O.IN: _among, _O.NOT_IN: _not_among}
 
-_COMPARED: dict[Operation, Callable[[Nullable, Nullable, Any], Mask]] = {
+_COMPARISONS: dict[Operation, Callable[[Nullable, Nullable, Any], Mask]] = {
     _O.LT: lambda lower, _, value: np.asarray(~lower.valid | (lower.values < value)),
     _O.LT_EQ: lambda lower, _, value: _at_most(lower, value),
     _O.GT: lambda _, upper, value: np.asarray(~upper.valid | (upper.values > value)),
@@ -359,7 +365,7 @@ _COMPARED: dict[Operation, Callable[[Nullable, Nullable, Any], Mask]] = {
 # File by file
 
 
-def _one_by_one(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Mask:
+def _evaluate_each_file(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Mask:
     """Apply the definition to the metrics of each file; files with the same metrics are evaluated once."""
     ids = sorted(referenced_ids(predicate))
     parts: list[list[Any]] = []
@@ -372,12 +378,12 @@ def _one_by_one(predicate: BoundPredicate, files: FileStatistics, rows: Rows) ->
     made = np.ones(len(rows), np.bool_)
     for place, found in enumerate(zip(*parts, strict=True)):
         if found not in known:
-            known[found] = might_match(predicate, _metrics(ids, found))
+            known[found] = might_match(predicate, _build_metrics(ids, found))
         made[place] = known[found]
     return made if parts else np.full(len(rows), might_match(predicate, Metrics(record_count=1)))
 
 
-def _metrics(ids: list[int], found: tuple[Any, ...]) -> Metrics:
+def _build_metrics(ids: list[int], found: tuple[Any, ...]) -> Metrics:
     maps: list[dict[int, Any]] = [
         {field_id: found[5 * place + part] for place, field_id in enumerate(ids) if found[5 * place + part] is not None}
         for part in range(5)

@@ -51,35 +51,35 @@ def batched_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
         SpecError: as `spec_ref.columnar.manifests.reader.decoded_batches` and `ManifestColumns`.
     """
     for _, alike in itertools.groupby(manifests, lambda manifest: (column_decoders(manifest).lazy, manifest.spec_id)):
-        yield from _batched(alike)
+        yield from _read_batches(alike)
 
 
-def _batched(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
+def _read_batches(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
     pending: list[_Pending] = []
     held = 0
     row_id: int | None = None  # the next row id of the manifest in which the last batch ended
     for manifest in manifests:
         pending.append(_Pending(manifest, 0, []))
-        for part in _parts(manifest):
+        for part in _read_blocks(manifest):
             last = pending[-1]
             if held and held + len(part.payload) > BATCH_BYTES:
-                columns = _decoded(pending, row_id)
+                columns = _decode(pending, row_id)
                 yield columns
                 pending, row_id = [_Pending(manifest, last.first + last.count, [])], columns.next_row_id
                 held = 0
             pending[-1].parts.append(part)
             held += len(part.payload)
     if pending:
-        yield _decoded(pending, row_id)
+        yield _decode(pending, row_id)
 
 
-def _parts(manifest: Manifest) -> Iterator[DecompressedBlock]:
+def _read_blocks(manifest: Manifest) -> Iterator[DecompressedBlock]:
     """Read the blocks of a manifest; errors state the manifest."""
     with manifest.errors_in_file():
         yield from (DecompressedBlock(count, payload) for count, payload in manifest.payloads())
 
 
-def _decoded(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
+def _decode(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
     runs = [
         EntryRun(
             one.manifest,

@@ -202,7 +202,7 @@ class EncodedEntryColumns(EncodedFields):
 
     def _find_entries(self, attribute: str, field_id: int, rows: Rows | None) -> Iterator[tuple[Rows, DecodedColumn]]:
         """Find the entries of maps with a key: the files that have it, as indexes of ``rows``, and their values."""
-        swapped = self._swapped(attribute)
+        key_index = self._key_index(attribute)
         start = 0
         columns = self._file_field(attribute)
         for column, batch, mine in zip(columns, self._batches, self._by_batch(rows), strict=True):
@@ -210,15 +210,15 @@ class EncodedEntryColumns(EncodedFields):
             start += batch.length if mine is None else len(mine)
             if column is None:
                 continue
-            found = column.find(field_id, swapped, mine) if isinstance(column, LazyColumn) else None
+            found = column.find(field_id, key_index, mine) if isinstance(column, LazyColumn) else None
             if found is not None:
                 known, values = split_nulls(found[1])
                 yield (found[0] if known is None else found[0][known]) + here, values
                 continue
-            yield from self._find_pairs(column if mine is None else column.take(mine), field_id, swapped, here)
+            yield from self._find_pairs(column if mine is None else column.take(mine), field_id, key_index, here)
 
     def _find_pairs(
-        self, column: DecodedColumn, field_id: int, swapped: int, here: int
+        self, column: DecodedColumn, field_id: int, key_index: int, here: int
     ) -> Iterator[tuple[Rows, DecodedColumn]]:
         holders, maps = split_nulls(column)
         if not isinstance(maps, ListColumn):
@@ -227,7 +227,7 @@ class EncodedEntryColumns(EncodedFields):
             inner, pairs = split_nulls(entries)
             if not isinstance(pairs, RecordColumn):
                 continue
-            keys, values = decode_lazy(pairs.fields[swapped]), pairs.fields[1 - swapped]
+            keys, values = decode_lazy(pairs.fields[key_index]), pairs.fields[1 - key_index]
             assert isinstance(keys, NumberColumn)
             hits = np.nonzero(keys.values == field_id)[0]
             if not len(hits):
@@ -238,7 +238,7 @@ class EncodedEntryColumns(EncodedFields):
             known, found = split_nulls(values.take(hits) if len(hits) < keys.length else values)
             yield (files if known is None else files[known]) + here, found
 
-    def _swapped(self, attribute: str) -> int:
+    def _key_index(self, attribute: str) -> int:
         """1 if the value is first in the records of a map, otherwise 0."""
         assert isinstance(self._file_record, Record)
         place = self._file_places.get(FILE_RULES[attribute].id or 0)
@@ -339,11 +339,11 @@ class EncodedEntryColumns(EncodedFields):
         Yields:
             The id of the column, the numbers of the files that have it, and their values without nulls.
         """
-        swapped = self._swapped(attribute)
+        key_index = self._key_index(attribute)
         for files, pairs in self.items(attribute):
             if not isinstance(pairs, RecordColumn) or not pairs.length:
                 continue
-            keys, values = decode_lazy(pairs.fields[swapped]), decode_lazy(pairs.fields[1 - swapped])
+            keys, values = decode_lazy(pairs.fields[key_index]), decode_lazy(pairs.fields[1 - key_index])
             assert isinstance(keys, NumberColumn)
             for key, hits in _by_key(keys.values):
                 of_key = values if hits is None else values.take(hits)

@@ -62,7 +62,7 @@ class ManifestColumns(EncodedEntryColumns):
         found = self._numbers(self._field("snapshot_id"))
         if self.manifest.manifest_file is None:
             return found
-        return _filled(found, self._by_run(_inherited_snapshot), ~found.valid)
+        return _fill(found, self._by_run(_inherited_snapshot), ~found.valid)
 
     @functools.cached_property
     def sequence_number(self) -> Nullable:
@@ -85,7 +85,7 @@ class ManifestColumns(EncodedEntryColumns):
             return found
         always = self._by_run(lambda run: not SEQUENCE_NUMBERS.is_supported(run.manifest.format_version))
         inherits = ~found.valid & (always | (self.status == EntryStatus.ADDED))
-        return _filled(found, self._by_run(_inherited_number), inherits)
+        return _fill(found, self._by_run(_inherited_number), inherits)
 
     @functools.cached_property
     def record_count(self) -> Longs:
@@ -112,7 +112,7 @@ class ManifestColumns(EncodedEntryColumns):
                 here = slice(end - run.count, end)
                 self._number_rows(run.row_id, here, inherited.values[here])
                 inherited.valid[here] = self._inherits_row_id[here]
-        return _filled(found, inherited.values, ~found.valid & inherited.valid)
+        return _fill(found, inherited.values, ~found.valid & inherited.valid)
 
     def _number_rows(self, row_id: int, here: slice, target: Longs) -> None:
         """Compute the first row ids of the entries of one run."""
@@ -201,7 +201,7 @@ class ManifestColumns(EncodedEntryColumns):
                 made.append(manifests[place].read_entry(row, numbers[place]))
         if not self._inherits_what_files_lack:
             return made
-        return [self._inherited(entry, row) for entry, row in zip(made, chosen.tolist(), strict=True)]
+        return [self._inherit(entry, row) for entry, row in zip(made, chosen.tolist(), strict=True)]
 
     @functools.cached_property
     def _is_read_alike(self) -> bool:
@@ -247,13 +247,13 @@ class ManifestColumns(EncodedEntryColumns):
                 fields.append(field.take(rows))
         return RecordColumn(fields, len(rows))
 
-    def _inherited(self, entry: ManifestEntry, row: int) -> ManifestEntry:
-        data_file = evolve(entry.data_file, first_row_id=_at(self.first_row_id, row))
+    def _inherit(self, entry: ManifestEntry, row: int) -> ManifestEntry:
+        data_file = evolve(entry.data_file, first_row_id=_value_at(self.first_row_id, row))
         return evolve(
             entry,
-            snapshot_id=_at(self.snapshot_id, row),
-            sequence_number=_at(self.sequence_number, row),
-            file_sequence_number=_at(self.file_sequence_number, row),
+            snapshot_id=_value_at(self.snapshot_id, row),
+            sequence_number=_value_at(self.sequence_number, row),
+            file_sequence_number=_value_at(self.file_sequence_number, row),
             data_file=data_file,
         )
 
@@ -319,11 +319,11 @@ def inherited_first_row_id(manifest: Manifest) -> int | None:
     return None if manifest.manifest_file is None else manifest.manifest_file.first_row_id
 
 
-def _filled(found: Nullable, value: Any, where: Mask) -> Nullable:
+def _fill(found: Nullable, value: Any, where: Mask) -> Nullable:
     if not where.any():
         return found
     return Nullable(np.where(where, value, found.values), found.valid | where)
 
 
-def _at(numbers: Nullable, row: int) -> int | None:
+def _value_at(numbers: Nullable, row: int) -> int | None:
     return int(numbers.values[row]) if numbers.valid[row] else None

@@ -83,7 +83,7 @@ def transform_array(transform: Transform, type_: Type, column: ArrowColumn) -> A
     """
     transform.result_type(type_)
     if isinstance(transform, Void):
-        return _nulls(column)
+        return _all_null(column)
     source_type = column_type(column)
     match transform:
         case Identity():
@@ -95,10 +95,12 @@ def transform_array(transform: Transform, type_: Type, column: ArrowColumn) -> A
             return map_chunks(type_, column, source_type, _truncation(transform, type_))
         case _:
             result_type = pa.date32() if isinstance(transform, Day) else pa.int32()
-            return map_chunks(type_, column, result_type, lambda array: _count(transform, type_, array, result_type))
+            return map_chunks(
+                type_, column, result_type, lambda array: _count_units(transform, type_, array, result_type)
+            )
 
 
-def _nulls(column: ArrowColumn) -> ArrowColumn:
+def _all_null(column: ArrowColumn) -> ArrowColumn:
     type_ = column_type(column)
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([pa.nulls(len(chunk), type_) for chunk in column.chunks], type=type_)
@@ -175,9 +177,9 @@ def _truncate_decimals(transform: Truncate, type_: Any, array: Any) -> Any:
     return pa.Array.from_buffers(array.type, len(array), [validity_buffer(array), pa.py_buffer(pairs.data)])
 
 
-def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> Any:
+def _count_units(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> Any:
     """Compute the years, months, days or hours since the epoch."""
-    of_days = _OF_DAYS.get(type(transform))
+    of_days = _CALENDAR_FUNCTIONS.get(type(transform))
     unit = UNITS_PER_DAY[kind(type_)]
     if isinstance(transform, Hour):
         unit //= HOURS_PER_DAY
@@ -187,7 +189,7 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
     for part in chunk_slices(len(values)):
         chunk = values[part].astype(np.int64, copy=False)
         every_bit = int(np.bitwise_or.reduce(chunk))  # negative if some value is; otherwise no value is larger
-        wide = _floored(chunk, unit, quotients[: len(chunk)], negative=every_bit < 0)
+        wide = _floor_divide(chunk, unit, quotients[: len(chunk)], negative=every_bit < 0)
         if of_days is not None:
             wide = of_days(wide)
         counts[part] = wide
@@ -200,7 +202,7 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
     return with_same_nulls(array, counts, arrow_type)
 
 
-def _floored(values: Longs, unit: int, quotients: Longs, *, negative: bool) -> Longs:
+def _floor_divide(values: Longs, unit: int, quotients: Longs, *, negative: bool) -> Longs:
     """Divide and round down, into the memory ``quotients``."""
     if unit == 1:
         return values
@@ -229,5 +231,5 @@ def _years(days: Longs) -> Longs:
     return _months(days) // MONTHS_PER_YEAR
 
 
-_OF_DAYS: dict[type, Callable[[Longs], Longs]] = {Year: _years, Month: _months}
+_CALENDAR_FUNCTIONS: dict[type, Callable[[Longs], Longs]] = {Year: _years, Month: _months}
 """The calendar function of days, by transform."""

@@ -80,7 +80,7 @@ def _field_hashes(columns: ManifestColumns, field_id: int) -> Hashes:
     try:
         if kind(columns.partition_type(field_id)) in INTEGER_KINDS:
             numbers = columns.partition_numbers(field_id)
-            return _mixed(np.where(numbers.valid, numbers.values, 0).view(np.uint64), numbers.valid)
+            return _mix(np.where(numbers.valid, numbers.values, 0).view(np.uint64), numbers.valid)
         values = columns.partition(field_id)
     except SpecError:  # the tuples do not have the field, so that it is null
         return np.full(len(columns), _NULL)
@@ -90,7 +90,7 @@ def _field_hashes(columns: ManifestColumns, field_id: int) -> Hashes:
     return np.array(of_values, np.uint64)[codes]
 
 
-def _mixed(values: Hashes, valid: Bools) -> Hashes:
+def _mix(values: Hashes, valid: Bools) -> Hashes:
     """Hash integers (the finalizer of SplitMix64); null has a separate hash."""
     mixed = values + _STEP
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

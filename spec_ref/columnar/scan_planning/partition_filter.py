@@ -60,18 +60,18 @@ class PartitionFilter:
         self._predicate = predicate
         self._types: dict[int, Type] = {}
         inclusive = Projection(spec, False, tolerate_truncated_times)  # noqa: FBT003
-        self._tree = self._prepared(predicate, inclusive, evolve(inclusive, strict=True))
+        self._tree = self._prepare(predicate, inclusive, evolve(inclusive, strict=True))
         self._residuals: dict[tuple[Any, ...], BoundPredicate] = {}
 
-    def _prepared(self, predicate: Any, inclusive: Projection, strict: Projection) -> Any:
+    def _prepare(self, predicate: Any, inclusive: Projection, strict: Projection) -> Any:
         match predicate:
             case Constant() | BoundTermComparison():
                 return predicate
             case Not(child):
-                return Not(self._prepared(child, inclusive, strict))
+                return Not(self._prepare(child, inclusive, strict))
             case And(left, right) | Or(left, right):
                 join = And if isinstance(predicate, And) else Or
-                return join(self._prepared(left, inclusive, strict), self._prepared(right, inclusive, strict))
+                return join(self._prepare(left, inclusive, strict), self._prepare(right, inclusive, strict))
             case _:
                 made = _Leaf(predicate, project_leaf(predicate, inclusive), project_leaf(predicate, strict))
                 for projected in (made.inclusive, made.strict):
@@ -96,7 +96,7 @@ class PartitionFilter:
         ]
         if len(ids) < len(self._types) or not ids:  # some values cannot be read as the needed type, or none are needed
             return [PartitionSelection(self._predicate, rows)] if len(rows) and self._predicate != FALSE else []
-        codes, tuples = _distinct(columns, ids, rows)
+        codes, tuples = _distinct_values(columns, ids, rows)
         places: dict[BoundPredicate, int] = {}
         group = np.full(len(tuples), -1, np.intp)
         for number, values in enumerate(tuples):
@@ -117,18 +117,18 @@ class PartitionFilter:
         """
         key = tuple(partition.get(field_id) for field_id in self._types)
         if key not in self._residuals:
-            self._residuals[key] = _left(self._tree, partition)
+            self._residuals[key] = _residual(self._tree, partition)
         return self._residuals[key]
 
 
-def _left(node: Any, partition: dict[int, Any]) -> Any:
+def _residual(node: Any, partition: dict[int, Any]) -> Any:
     match node:
         case Not(child):
-            return not_(_left(child, partition))
+            return not_(_residual(child, partition))
         case And(left, right):
-            return and_(_left(left, partition), _left(right, partition))
+            return and_(_residual(left, partition), _residual(right, partition))
         case Or(left, right):
-            return or_(_left(left, partition), _left(right, partition))
+            return or_(_residual(left, partition), _residual(right, partition))
         case _Leaf(leaf, inclusive, strict):
             try:
                 if not evaluate(inclusive, partition):
@@ -140,7 +140,7 @@ def _left(node: Any, partition: dict[int, Any]) -> Any:
             return node
 
 
-def _distinct(columns: ManifestColumns, ids: list[int], rows: Rows) -> tuple[Rows, list[tuple[Any, ...]]]:
+def _distinct_values(columns: ManifestColumns, ids: list[int], rows: Rows) -> tuple[Rows, list[tuple[Any, ...]]]:
     """Find the distinct partition values of some files, and which of them each file has."""
     if len(ids) == 1 and kind(columns.partition_type(ids[0])) in INTEGER_KINDS:
         numbers = columns.partition_numbers(ids[0])

@@ -179,7 +179,7 @@ class _Scan:
     # Data files
 
     def _plan_tasks(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[FileScanTask]:
-        kept = self._kept(columns, FileContent.DATA)
+        kept = self._select_files(columns, FileContent.DATA)
         if not kept:
             return
         rows = np.concatenate([selection.rows for selection in kept])
@@ -193,7 +193,7 @@ class _Scan:
         files = [entry.data_file for entry in entries]
         paths = {file.file_path for file in files}
         attributes: dict[str, Iterable[Any]] = {
-            "data_file": files if without else map(self._slim, files),
+            "data_file": files if without else map(self._file_for_task, files),
             "data_sequence_number": [entry.sequence_number for entry in entries],
             "file_sequence_number": [entry.file_sequence_number for entry in entries],
             "residual": [kept[place].residual for place in owner.tolist()],
@@ -221,10 +221,10 @@ class _Scan:
             seen.add(path)
             return index.deletes_for(entry.data_file, entry.sequence_number, spec)
 
-    def _kept(self, columns: ManifestColumns, content: FileContent) -> list[PartitionSelection]:
+    def _select_files(self, columns: ManifestColumns, content: FileContent) -> list[PartitionSelection]:
         """Find the live files that neither partitions (SCN003, MAN004) nor, for data, metrics (SCN005) rule out."""
         live = np.nonzero(columns.live)[0]
-        _check(columns, live, data=content is FileContent.DATA)
+        _check_live_entries(columns, live, data=content is FileContent.DATA)
         spec = columns.manifest.spec
         assert spec is not None
         chosen = self.rows if content is FileContent.DATA else self.deletes
@@ -232,25 +232,25 @@ class _Scan:
         for selection in chosen.of_spec(spec).selections(columns, live):
             rows = selection.rows
             if content is FileContent.DATA:
-                rows = _matching(selection.residual, columns, rows)
+                rows = _select_by_metrics(selection.residual, columns, rows)
             if len(rows):
                 kept.append(evolve(selection, rows=rows))
         return kept
 
-    def _slim(self, data_file: DataFile) -> DataFile:
+    def _file_for_task(self, data_file: DataFile) -> DataFile:
         return data_file if self.statistics else without_statistics(data_file)
 
     # Deletes
 
     def _delete_for_tasks(self, delete: ScanDelete) -> ScanDelete:
-        return delete if self.statistics else evolve(delete, data_file=self._slim(delete.data_file))
+        return delete if self.statistics else evolve(delete, data_file=self._file_for_task(delete.data_file))
 
     def _index(self, batches: Iterator[ManifestColumns]) -> DeleteFileIndex:
         index = DeleteFileIndex(self.specs, column_types(self.metadata), self._delete_for_tasks)
         for columns in batches:
             spec_id = columns.manifest.spec_id
             assert spec_id is not None
-            for selection in self._kept(columns, FileContent.POSITION_DELETES):
+            for selection in self._select_files(columns, FileContent.POSITION_DELETES):
                 for row, entry in zip(selection.rows.tolist(), columns.entries(selection.rows), strict=True):
                     with _ErrorsInEntry(columns, row):
                         delete = scan_delete(entry, spec_id, self.metadata.format_version)
@@ -259,7 +259,7 @@ class _Scan:
         return index
 
 
-def _matching(predicate: BoundPredicate, columns: ManifestColumns, rows: Rows) -> Rows:
+def _select_by_metrics(predicate: BoundPredicate, columns: ManifestColumns, rows: Rows) -> Rows:
     try:
         return matching_files(predicate, columns, rows)
     except SpecError:
@@ -284,7 +284,7 @@ class _ErrorsInEntry:
             raise self.columns.with_location(error, self.row) from error.__cause__
 
 
-def _check(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
+def _check_live_entries(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
     """Refuse live entries of the wrong content, and impossible sequence numbers."""
     other = (columns.content[live] != FileContent.DATA) == data
     if other.any():

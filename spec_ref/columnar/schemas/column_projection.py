@@ -41,7 +41,7 @@ from spec_ref.schemas.column_projection import (
 Read: TypeAlias = Callable[[Array], Array]
 
 _TIMESTAMPS = frozenset({"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
-_CHECKED = frozenset({"string", "decimal", "time"})
+_CHECKED_TYPES = frozenset({"string", "decimal", "time"})
 """The types for which a file may store what is not a value, so that values are checked; WKB and variants are not
 parsed."""
 
@@ -73,7 +73,7 @@ def arrow_values(type_: Type, values: Sequence[Any]) -> Array:
     Returns:
         The array, in the type that `arrow_type` returns.
     """
-    return _wrapped(type_, pa.array([_storage_value(type_, value) for value in values], _storage_type(type_)))
+    return _to_arrow_type(type_, pa.array([_storage_value(type_, value) for value in values], _storage_type(type_)))
 
 
 def _storage_value(type_: Type, value: Any) -> Any:
@@ -106,9 +106,9 @@ def _storage_type(type_: Type) -> ArrowType:
             return pa.binary(16) if type_ == UUID else arrow_type(type_)
 
 
-def _wrapped(type_: Type, array: Array) -> Array:
+def _to_arrow_type(type_: Type, array: Array) -> Array:
     """Convert an array of a storage type, as `_storage_type` returns it, to the Arrow type of the values."""
-    return array if array.type == arrow_type(type_) else _read(type_, type_, {}, mapped=False)(array)
+    return array if array.type == arrow_type(type_) else _reader(type_, type_, {}, mapped=False)(array)
 
 
 def canonical_array(type_: Type, array: Array) -> Array:
@@ -125,7 +125,7 @@ def canonical_array(type_: Type, array: Array) -> Array:
         SpecError: the column has a value that is not of the type.
     """
     optional = optional_parts(type_)
-    return _with_dictionaries(_read(optional, optional, {}, mapped=False))(array)
+    return _with_dictionaries(_reader(optional, optional, {}, mapped=False))(array)
 
 
 def optional_parts(type_: Type) -> Type:
@@ -159,7 +159,7 @@ class FileProjection:
     """The names of the file's columns that are needed, without repetitions."""
 
     schema: pa.Schema
-    _made: tuple[tuple[str | None, Read | Callable[[int], Array]], ...]
+    _readers: tuple[tuple[str | None, Read | Callable[[int], Array]], ...]
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Convert a batch to the schema.
@@ -174,7 +174,7 @@ class FileProjection:
             SpecError: TYP002 to TYP004 if a required value is null; the code of the type if a value is not of it.
         """
         arrays = []
-        for field, (name, make) in zip(self.schema, self._made, strict=True):
+        for field, (name, make) in zip(self.schema, self._readers, strict=True):
             with error_path(f"/{field.name}"):
                 arrays.append(make(batch.num_rows) if name is None else make(find_column(batch, name)))
         if not arrays:
@@ -251,7 +251,7 @@ def _with_dictionaries(read: Read) -> Read:
 
 def _field(field: NestedField, column: NestedField, constants: Constants, *, mapped: bool) -> Read:
     """Read a column as a field, and refuse null if the field is required."""
-    read = _with_dictionaries(_read(field.type, column.type, constants, mapped=mapped))
+    read = _with_dictionaries(_reader(field.type, column.type, constants, mapped=mapped))
     if not field.required:
         return read
 
@@ -281,7 +281,7 @@ def check_no_nulls(type_: Type, array: Array, parent: Array | None, requirement:
         raise spec_error(requirement, "a required value is null", expected=f"a value of {kind(type_)}")
 
 
-def _read(type_: Type, file_type: Type, constants: Constants, *, mapped: bool) -> Read:
+def _reader(type_: Type, file_type: Type, constants: Constants, *, mapped: bool) -> Read:
     """Make the function that reads arrays of a type as another; all Arrow types that formats use are accepted."""
     target = arrow_type(type_)
     match type_, file_type:
@@ -289,13 +289,13 @@ def _read(type_: Type, file_type: Type, constants: Constants, *, mapped: bool) -
             return _with_arrow_errors(type_, _struct_reader(fields, file_type, target, constants, mapped=mapped))
         case ListType(_, element, required), ListType(_, old, _):
             with error_path("/element"):
-                inner = _read(element, old, constants, mapped=mapped)
+                inner = _reader(element, old, constants, mapped=mapped)
             return _with_arrow_errors(type_, list_reader(target, element, inner, required=required))
         case MapType(_, key, _, value, required), MapType(_, old_key, _, old_value, _):
             with error_path("/key"):
-                key_reader = _read(key, old_key, constants, mapped=mapped)
+                key_reader = _reader(key, old_key, constants, mapped=mapped)
             with error_path("/value"):
-                value_reader = _read(value, old_value, constants, mapped=mapped)
+                value_reader = _reader(value, old_value, constants, mapped=mapped)
             return _with_arrow_errors(type_, map_reader(target, type_, key_reader, value_reader, required=required))
         case PrimitiveType("unknown"), _:
             return lambda array: pa.nulls(len(array))
@@ -329,7 +329,7 @@ def _struct_reader(
             if column is None:
                 children.append((None, field, _constant(field, missing_value(field, constants))))
             else:
-                children.append((column.name, field, _read(field.type, column.type, constants, mapped=mapped)))
+                children.append((column.name, field, _reader(field.type, column.type, constants, mapped=mapped)))
 
     def read(array: Array) -> Array:
         array = storage_array(array)
@@ -462,7 +462,7 @@ def _primitive_reader(type_: Type, file_type: Type, target: ArrowType) -> Read:
             return pa.ExtensionArray.from_storage(target, array.cast(pa.binary(16)))
         if array.type != target:
             made = array.cast(target)
-        if name in _CHECKED:
+        if name in _CHECKED_TYPES:
             check_values(type_, made)
         return made
 

@@ -57,7 +57,7 @@ class InputRows:
     schema: pa.Schema
     """The Arrow schema of the converted rows."""
 
-    _made: tuple[tuple[int | None, Callable[[Any], Array]], ...]
+    _converters: tuple[tuple[int | None, Callable[[Any], Array]], ...]
 
     def __call__(self, batch: pa.RecordBatch, first_row: int = 0) -> pa.RecordBatch:
         """Convert a batch of the input to the schema.
@@ -73,29 +73,29 @@ class InputRows:
             SpecError: TYP002 to TYP004 if a required value is null; the code of the type if a value is not of it.
         """
         try:
-            return self._converted(batch)
+            return self._convert(batch)
         except SpecError:
-            row = self._first_wrong(batch)
+            row = self._first_invalid_row(batch)
             with error_path(f"/{first_row + row}"):
-                self._converted(batch.slice(row, 1))
+                self._convert(batch.slice(row, 1))
             raise
 
-    def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         arrays = []
-        for field, (place, make) in zip(self.schema, self._made, strict=True):
+        for field, (place, make) in zip(self.schema, self._converters, strict=True):
             with error_path(f"/{field.name}"):
                 arrays.append(make(batch.num_rows if place is None else batch.column(place)))
         if not arrays:
             return batch.select([])
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _first_wrong(self, batch: pa.RecordBatch) -> int:
+    def _first_invalid_row(self, batch: pa.RecordBatch) -> int:
         """Find the first row that cannot be converted, by bisection."""
         low, high = 0, batch.num_rows
         while high - low > 1:
             middle = (low + high) // 2
             try:
-                self._converted(batch.slice(low, middle - low))
+                self._convert(batch.slice(low, middle - low))
             except SpecError:
                 high = middle
             else:
@@ -165,7 +165,7 @@ def _field(field: NestedField, source: ArrowType) -> Convert:
 
 
 def _converter(type_: Type, source: ArrowType) -> Convert:
-    source = _plain(source)
+    source = _value_type(source)
     if pa.types.is_null(source):
         return lambda array: pa.nulls(len(array), arrow_type(type_))
     match type_:
@@ -181,7 +181,7 @@ def _converter(type_: Type, source: ArrowType) -> Convert:
             return _primitive(type_, source)
 
 
-def _plain(source: ArrowType) -> ArrowType:
+def _value_type(source: ArrowType) -> ArrowType:
     if isinstance(source, pa.BaseExtensionType) and not isinstance(source, pa.UuidType):
         source = source.storage_type
     return source.value_type if pa.types.is_dictionary(source) else source
@@ -190,13 +190,13 @@ def _plain(source: ArrowType) -> ArrowType:
 # Nested types
 
 
-def _refused(requirement: str, type_: Type, source: ArrowType) -> SpecError:
+def _unsupported_type_error(requirement: str, type_: Type, source: ArrowType) -> SpecError:
     return spec_error(requirement, f"the Arrow type cannot hold {kind(type_)}", found=Description(str(source)))
 
 
 def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Convert:
     if not pa.types.is_struct(source):
-        raise _refused("TYP002", type_, source)
+        raise _unsupported_type_error("TYP002", type_, source)
     children: list[tuple[int | None, NestedField, Any]] = []
     names = [source.field(place).name for place in range(source.num_fields)]
     check_column_names([field.name for field in fields], names)
@@ -231,7 +231,7 @@ def _is_list(source: ArrowType) -> bool:
 
 def _list(type_: Type, element: Type, source: ArrowType, *, required: bool) -> Convert:
     if not _is_list(source):
-        raise _refused("TYP003", type_, source)
+        raise _unsupported_type_error("TYP003", type_, source)
     with error_path("/element"):
         inner = _converter(element, source.value_type)
     return list_reader(arrow_type(type_), element, inner, required=required)
@@ -239,7 +239,7 @@ def _list(type_: Type, element: Type, source: ArrowType, *, required: bool) -> C
 
 def _map(type_: MapType, source: Any) -> Convert:
     if not pa.types.is_map(source):
-        raise _refused("TYP004", type_, source)
+        raise _unsupported_type_error("TYP004", type_, source)
     with error_path("/key"):
         read_keys = _converter(type_.key, source.key_type)
     with error_path("/value"):
@@ -250,11 +250,11 @@ def _map(type_: MapType, source: Any) -> Convert:
         read_keys,
         read_values,
         required=type_.value_required,
-        check=functools.partial(_refuse_twice, type_),
+        check=functools.partial(_refuse_repeated_keys, type_),
     )
 
 
-def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
+def _refuse_repeated_keys(type_: MapType, keys: Array, offsets: Any) -> None:
     """Refuse a map that repeats a key."""
     if not is_primitive(type_.key):
         values = to_python_values(type_.key, keys)
@@ -342,7 +342,7 @@ _WIDER: dict[str, Callable[[ArrowType], bool]] = {
 }
 """The Arrow types, by Iceberg type, from which values may be converted; for other types, only the type's own."""
 
-_CHECKED = frozenset({"string", "decimal", "time", "geometry", "geography"})
+_CHECKED_TYPES = frozenset({"string", "decimal", "time", "geometry", "geography"})
 """The types that have fewer values than their Arrow types."""
 
 
@@ -360,7 +360,7 @@ def _primitive(type_: Type, source: ArrowType) -> Convert:
         if pa.types.is_null(array.type):
             return pa.nulls(len(array), target)
         made = array if array.type == stored else _cast(type_, array, stored)
-        if name in _CHECKED:
+        if name in _CHECKED_TYPES:
             check_values(type_, made)
         return pa.ExtensionArray.from_storage(target, made) if type_ == UUID else made
 

@@ -53,17 +53,17 @@ def _binary(type_: Type, array: Any) -> Any:
     if name in BYTE_KINDS:
         return _with_offsets(array, *byte_strings(array))
     if name in ("uuid", "fixed"):
-        return _of_one_length(array, fixed_bytes(array))
+        return _fixed_length_array(array, fixed_bytes(array))
     if name == "decimal":
         return _decimals(array)
     values = fixed_width(type_, array)
     if name == "boolean":
-        return _of_one_length(array, values.view(np.uint8).reshape(-1, 1))
+        return _fixed_length_array(array, values.view(np.uint8).reshape(-1, 1))
     stored = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
-    return _of_one_length(array, stored.view(np.uint8).reshape(len(array), stored.itemsize))
+    return _fixed_length_array(array, stored.view(np.uint8).reshape(len(array), stored.itemsize))
 
 
-def _of_one_length(array: Any, rows: npt.NDArray[np.uint8]) -> Any:
+def _fixed_length_array(array: Any, rows: npt.NDArray[np.uint8]) -> Any:
     count, length = rows.shape
     offsets = np.arange(count + 1, dtype=np.int64) * length
     return _with_offsets(array, offsets, np.ascontiguousarray(rows).reshape(-1))

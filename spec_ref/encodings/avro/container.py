@@ -113,7 +113,7 @@ class Container:
         """
         block = self.blocks[index]
         limit = self.limits.block_bytes
-        too_large = self._wrong(
+        too_large = self._error(
             f"block {index} is too large when decompressed",
             found=Description(f"{block.size} bytes"),
             expected=f"at most {limit} bytes",
@@ -126,7 +126,7 @@ class Container:
         except _TooLarge:
             raise too_large from None
         except (zlib.error, cramjam.DecompressionError, zstd.ZstdError, _Damaged) as error:
-            raise self._wrong(f"block {index} does not decompress: {error}", expected=f"{self.codec} data") from None
+            raise self._error(f"block {index} does not decompress: {error}", expected=f"{self.codec} data") from None
 
     def payloads(self) -> Iterator[tuple[int, bytes]]:
         """Decompress all blocks one after another.
@@ -143,10 +143,10 @@ class Container:
             total += len(payload)
             if total > self.limits.total_bytes:
                 expected = f"at most {self.limits.total_bytes} bytes"
-                raise self._wrong("the blocks are too large when decompressed", found=total, expected=expected)
+                raise self._error("the blocks are too large when decompressed", found=total, expected=expected)
             yield block.count, payload
 
-    def _wrong(self, message: str, **details: object) -> SpecError:
+    def _error(self, message: str, **details: object) -> SpecError:
         return spec_error(self.requirement, message, **details)  # type: ignore[arg-type]
 
 
@@ -173,9 +173,9 @@ def open_container(data: Data | RandomAccessBytes, requirement: str, limits: Con
     metadata = frames.header(limits)
     codec = metadata.get(CODEC_KEY, b"null").decode("utf-8", "replace")
     if codec not in _DECODERS:
-        raise frames.wrong("the codec is unknown", found=codec, expected=", ".join(_DECODERS))
+        raise frames.error("the codec is unknown", found=codec, expected=", ".join(_DECODERS))
     if SCHEMA_KEY not in metadata:
-        raise frames.wrong("the schema is missing from the header", expected=SCHEMA_KEY)
+        raise frames.error("the schema is missing from the header", expected=SCHEMA_KEY)
     sync = frames.take(SYNC_LENGTH, "the sync marker")
     return Container(frames.data, metadata, codec, sync, tuple(frames.blocks(sync)), requirement, limits)
 
@@ -188,7 +188,7 @@ class _Frames:
         self.position = 0
         self.requirement = requirement
 
-    def wrong(self, message: str, *, found: object = None, expected: str | None = None) -> SpecError:
+    def error(self, message: str, *, found: object = None, expected: str | None = None) -> SpecError:
         where = f"{message} at byte {self.position}"
         if found is None:
             return spec_error(self.requirement, where, expected=expected)
@@ -199,25 +199,25 @@ class _Frames:
         try:
             number, self.position = read_varint(self.data, self.position)
         except TooManyBits:
-            raise self.wrong(f"{what} exceeds 64 bits", expected="at most 64 bits") from None
+            raise self.error(f"{what} exceeds 64 bits", expected="at most 64 bits") from None
         except IndexError:
-            raise self.wrong(f"the file ends inside {what}") from None
+            raise self.error(f"the file ends inside {what}") from None
         return unzigzag(number)
 
     def size(self, what: str, limit: int | None = None) -> int:
         """Read a number of bytes that have to follow."""
         size = self.long(what)
         if limit is not None and size > limit:
-            raise self.wrong("the header is too large", expected=f"at most {limit} bytes")
+            raise self.error("the header is too large", expected=f"at most {limit} bytes")
         left = len(self.data) - self.position
         if not 0 <= size <= left:
-            raise self.wrong(f"{what} is wrong", found=size, expected=f"0 to {left}, the bytes left in the file")
+            raise self.error(f"{what} is wrong", found=size, expected=f"0 to {left}, the bytes left in the file")
         return size
 
     def take(self, size: int, what: str) -> bytes:
         end = self.position + size
         if end > len(self.data):
-            raise self.wrong(f"the file ends inside {what}")
+            raise self.error(f"the file ends inside {what}")
         taken = bytes(self.data[self.position : end])
         self.position = end
         return taken
@@ -226,23 +226,23 @@ class _Frames:
         if len(self.data) < len(MAGIC) or self.take(len(MAGIC), "the magic bytes") != MAGIC:
             self.position = 0
             found = bytes(self.data[: len(MAGIC)])
-            raise self.wrong("the file is not an Avro container", found=found, expected=abbreviated_repr(MAGIC))
+            raise self.error("the file is not an Avro container", found=found, expected=abbreviated_repr(MAGIC))
         metadata: dict[str, bytes] = {}
         while count := self.long("the number of metadata entries"):
             if count < 0:
                 count = -count
                 self.size("the size of the metadata")
             if len(metadata) + count > limits.header_entries:
-                raise self.wrong("the header has too many entries", found=count, expected=f"{limits.header_entries}")
+                raise self.error("the header has too many entries", found=count, expected=f"{limits.header_entries}")
             for _ in range(count):
                 key = self.take(self.size("the length of a metadata key", limits.header_bytes), "a metadata key")
                 value = self.take(self.size("the length of a metadata value", limits.header_bytes), "a metadata value")
                 try:
                     metadata[key.decode()] = value
                 except UnicodeDecodeError:
-                    raise self.wrong("a metadata key is not UTF-8", found=key) from None
+                    raise self.error("a metadata key is not UTF-8", found=key) from None
                 if self.position > limits.header_bytes:
-                    raise self.wrong("the header is too large", expected=f"at most {limits.header_bytes} bytes")
+                    raise self.error("the header is too large", expected=f"at most {limits.header_bytes} bytes")
         return metadata
 
     def blocks(self, sync: bytes) -> Iterator[Block]:
@@ -250,13 +250,13 @@ class _Frames:
         while self.position < end:
             count = self.long("the number of objects of a block")
             if count < 0:
-                raise self.wrong("the number of objects of a block is negative", found=count)
+                raise self.error("the number of objects of a block is negative", found=count)
             size = self.size("the size of a block")
             start = self.position
             self.position += size
             if data[self.position : self.position + SYNC_LENGTH] != sync:
                 found = bytes(data[self.position : self.position + SYNC_LENGTH])
-                raise self.wrong(
+                raise self.error(
                     "a block does not end with the sync marker", found=found, expected=abbreviated_repr(sync)
                 )
             self.position += SYNC_LENGTH
@@ -315,19 +315,19 @@ def _zstandard(packed: Data, limit: int) -> bytes:
 
 def _bzip2(packed: Data, limit: int) -> bytes:
     try:
-        return _one_stream(bz2.BZ2Decompressor(), packed, limit)
+        return _decompress_stream(bz2.BZ2Decompressor(), packed, limit)
     except OSError as error:
         raise _Damaged(error) from error
 
 
 def _xz(packed: Data, limit: int) -> bytes:
     try:
-        return _one_stream(lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY), packed, limit)
+        return _decompress_stream(lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY), packed, limit)
     except lzma.LZMAError as error:
         raise _Damaged(error) from error
 
 
-def _one_stream(stream: bz2.BZ2Decompressor | lzma.LZMADecompressor, packed: Data, limit: int) -> bytes:
+def _decompress_stream(stream: bz2.BZ2Decompressor | lzma.LZMADecompressor, packed: Data, limit: int) -> bytes:
     data = stream.decompress(packed, limit + 1)
     if len(data) > limit:
         raise _TooLarge

@@ -193,17 +193,17 @@ class _Parser:
         self.named: dict[str, tuple[AvroType, int] | None] = {}
         self.nodes = 0
 
-    def wrong(self, message: str, **details: Any) -> SpecError:
+    def error(self, message: str, **details: Any) -> SpecError:
         return spec_error(self.requirement, f"the Avro schema is malformed: {message}", **details)
 
     def grow(self, nodes: int) -> None:
         self.nodes += nodes
         if self.nodes > MAX_NODES:
-            raise self.wrong("it defines too many types", expected=f"at most {MAX_NODES}")
+            raise self.error("it defines too many types", expected=f"at most {MAX_NODES}")
 
     def type(self, json: Any, depth: int, namespace: str) -> AvroType:
         if depth == 0:
-            raise self.wrong("types are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
+            raise self.error("types are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
         self.grow(1)
         if isinstance(json, str):
             return self.reference(json, namespace)
@@ -213,10 +213,10 @@ class _Parser:
                 with error_path(f"/{place}"):
                     branches.append(self.type(branch, depth - 1, namespace))
             if not branches:
-                raise self.wrong("a union has no branches")
+                raise self.error("a union has no branches")
             return Union(tuple(branches))
         if not isinstance(json, dict):
-            raise self.wrong("a type is not a string, an object or a list", found=json)
+            raise self.error("a type is not a string, an object or a list", found=json)
         name = json.get("type")
         if isinstance(name, str):
             if name in PRIMITIVES:
@@ -233,10 +233,10 @@ class _Parser:
             if full in self.named:
                 known = self.named[full]
                 if known is None:
-                    raise self.wrong("a type is nested in itself", found=name)
+                    raise self.error("a type is nested in itself", found=name)
                 self.grow(known[1])
                 return known[0]
-        raise self.wrong("the type is unknown", found=name)
+        raise self.error("the type is unknown", found=name)
 
     def logical(self, json: dict[str, Any]) -> LogicalType | None:
         name = json.get("logicalType")
@@ -260,17 +260,17 @@ class _Parser:
         """Find the full name of a named type, and the namespace of the names inside it."""
         name = json.get("name")
         if not isinstance(name, str) or not name:
-            raise self.wrong("a named type has no name", found=name, path="/name")
+            raise self.error("a named type has no name", found=name, path="/name")
         if "." in name:
             return name, name.rpartition(".")[0]
         given = json.get("namespace", namespace)
         if not isinstance(given, str):
-            raise self.wrong("the namespace is not a string", found=given, path="/namespace")
+            raise self.error("the namespace is not a string", found=given, path="/namespace")
         return (f"{given}.{name}" if given else name), given
 
     def define(self, name: str, made: AvroType | None, nodes: int = 1) -> None:
         if made is None and name in self.named:
-            raise self.wrong("a name is defined twice", found=name)
+            raise self.error("a name is defined twice", found=name)
         self.named[name] = None if made is None else (made, nodes)
 
     def record(self, json: dict[str, Any], depth: int, namespace: str) -> Record:
@@ -288,7 +288,7 @@ class _Parser:
 
     def field(self, json: Any, depth: int, namespace: str) -> Field:
         if not isinstance(json, dict) or not isinstance(json.get("name"), str):
-            raise self.wrong("a field is not an object with a name", found=json)
+            raise self.error("a field is not an object with a name", found=json)
         with error_path("/type"):
             type_ = self.type(json.get("type"), depth, namespace)
         return Field(json["name"], type_, self.id(json, FIELD_ID))
@@ -300,19 +300,19 @@ class _Parser:
         ):
             if len(set(values)) != len(values):
                 repeated = next(value for place, value in enumerate(values) if value in values[:place])
-                raise self.wrong(f"{what} is repeated in {record.name}", found=repeated, path="/fields")
+                raise self.error(f"{what} is repeated in {record.name}", found=repeated, path="/fields")
 
     def members(self, json: dict[str, Any], name: str) -> list[Any]:
         members = json.get(name)
         if not isinstance(members, list):
-            raise self.wrong(f"{name} is not a list", found=members, path=f"/{name}")
+            raise self.error(f"{name} is not a list", found=members, path=f"/{name}")
         return members
 
     def enum(self, json: dict[str, Any], depth: int, namespace: str) -> Enum:
         name, _ = self.name(json, namespace)
         symbols = self.members(json, "symbols")
         if not symbols or not all(isinstance(symbol, str) for symbol in symbols):
-            raise self.wrong("a symbol is not a string", found=symbols, path="/symbols")
+            raise self.error("a symbol is not a string", found=symbols, path="/symbols")
         self.define(name, None)
         made = Enum(name, tuple(symbols))
         self.define(name, made)
@@ -322,7 +322,7 @@ class _Parser:
         name, _ = self.name(json, namespace)
         size = json.get("size")
         if type(size) is not int or not 0 <= size <= MAX_FIXED:
-            raise self.wrong(
+            raise self.error(
                 "the size of a fixed is out of range", found=size, expected=f"0 to {MAX_FIXED}", path="/size"
             )
         self.define(name, None)

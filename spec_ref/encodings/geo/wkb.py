@@ -179,19 +179,19 @@ def _write_wkb(geometry: Geometry, parts: list[bytes]) -> None:
     parts.append(struct.pack("<BI", 1, geometry.dimensions + geometry_kind(geometry)))
     match geometry:
         case Point(dimensions, coordinate):
-            parts.append(_packed((coordinate or (math.nan,) * dimensions.size,)))
+            parts.append(_pack((coordinate or (math.nan,) * dimensions.size,)))
         case LineString(_, positions):
-            parts += [struct.pack("<I", len(positions)), _packed(positions)]
+            parts += [struct.pack("<I", len(positions)), _pack(positions)]
         case Polygon(_, rings):
             parts.append(struct.pack("<I", len(rings)))
             for ring in rings:
-                parts += [struct.pack("<I", len(ring)), _packed(ring)]
+                parts += [struct.pack("<I", len(ring)), _pack(ring)]
         case Collection(members=members):
             parts.append(struct.pack("<I", len(members)))
             for member in members:
                 _write_wkb(member, parts)
 
 
-def _packed(positions: tuple[Coordinate, ...]) -> bytes:
+def _pack(positions: tuple[Coordinate, ...]) -> bytes:
     ordinates = [ordinate for position in positions for ordinate in position]
     return struct.pack(f"<{len(ordinates)}d", *ordinates)

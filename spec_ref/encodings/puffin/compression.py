@@ -136,15 +136,17 @@ def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement:
     """
     used = find_codec(name)
 
-    def broken(message: str, found: object, expected: str) -> SpecError:
+    def frame_error(message: str, found: object, expected: str) -> SpecError:
         return spec_error(requirement, f"{name}: {message}", found=found, expected=expected)
 
     try:
         size = used.content_size(data)
         if size is None:
-            raise broken("the frame does not state the content size", None, "a frame with the content size present")
+            raise frame_error(
+                "the frame does not state the content size", None, "a frame with the content size present"
+            )
         if size > limit:
-            raise broken("the content is too large", Description(f"{size} bytes"), f"at most {limit} bytes")
+            raise frame_error("the content is too large", Description(f"{size} bytes"), f"at most {limit} bytes")
         decompressor = used.decompressor()
         parts = [decompressor.decompress(data, _step(size))]
         made = len(parts[0])
@@ -154,13 +156,13 @@ def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement:
     except SpecError:
         raise
     except _ERRORS as error:
-        raise broken(f"the frame is damaged: {error}", data[:16], "one whole frame") from error
+        raise frame_error(f"the frame is damaged: {error}", data[:16], "one whole frame") from error
     if made > size or (decompressor.eof and made != size):
-        raise broken("the stated content size is wrong", f"{size} stated", "the size of the content")
+        raise frame_error("the stated content size is wrong", f"{size} stated", "the size of the content")
     if not decompressor.eof:
-        raise broken("the frame is truncated", Description(f"{made} of {size} bytes"), "one whole frame")
+        raise frame_error("the frame is truncated", Description(f"{made} of {size} bytes"), "one whole frame")
     if decompressor.unused_data:
-        raise broken("bytes follow the frame", decompressor.unused_data, "a single frame")
+        raise frame_error("bytes follow the frame", decompressor.unused_data, "a single frame")
     return b"".join(parts)
 
 

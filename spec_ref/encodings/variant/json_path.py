@@ -64,12 +64,12 @@ def parse_normalized_path(path: str) -> tuple[str, ...]:
         if match is None:
             message = f"the text is not a segment of a normalized JSON path (at character {position})"
             raise spec_error("BND005", message, found=path, expected="['name'], with ', \\ and controls escaped")
-        names.append(_unescaped(match[1], path))
+        names.append(_unescape(match[1], path))
         position = match.end()
     return tuple(names)
 
 
-def _unescaped(text: str, path: str) -> str:
+def _unescape(text: str, path: str) -> str:
     def character(match: re.Match[str]) -> str:
         if match[0] not in _UNESCAPED:
             message = "a character is not escaped as a normalized JSON path escapes it"

@@ -134,7 +134,7 @@ def _encode_scalar(scalar: VariantPrimitive) -> bytes:
     if physical in NUMBER_FORMATS and type(value) is (float if physical in FLOATS else int):
         if physical is PhysicalType.TIME_NTZ and not 0 <= value < MICROS_PER_DAY:
             raise _not_of_type(scalar)
-        return header + _packed(scalar)
+        return header + _pack_number(scalar)
     if physical in DECIMAL_DIGITS and isinstance(value, Decimal) and value.is_finite():
         return header + _encode_decimal(scalar)
     if physical is PhysicalType.STRING and isinstance(value, str):
@@ -154,7 +154,7 @@ def _not_of_type(scalar: VariantPrimitive) -> SpecError:
     return spec_error("TYP006", message, found=scalar.value)
 
 
-def _packed(scalar: VariantPrimitive) -> bytes:
+def _pack_number(scalar: VariantPrimitive) -> bytes:
     try:
         return struct.pack(NUMBER_FORMATS[scalar.physical], scalar.value)
     except (struct.error, OverflowError) as cause:

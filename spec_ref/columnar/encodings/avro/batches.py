@@ -128,13 +128,13 @@ class ColumnDecoder:
             return None
         parts = [part for part in parts if part.count or part.payload]
         if max(part.count for part in parts) <= LOCKSTEP_OBJECTS:
-            return self._lockstep(parts)
-        made = self._anchored(parts, total) if self.anchor_path else None
+            return self._decode_in_lockstep(parts)
+        made = self._decode_by_anchors(parts, total) if self.anchor_path else None
         if made is None and len(parts) >= LOCKSTEP_WIDTH:
-            made = self._lockstep(parts)
+            made = self._decode_in_lockstep(parts)
         return made
 
-    def _lockstep(self, parts: Sequence[DecompressedBlock]) -> DecodedColumn | None:
+    def _decode_in_lockstep(self, parts: Sequence[DecompressedBlock]) -> DecodedColumn | None:
         """Find the objects with a cursor for each block, in lockstep; then decode with a cursor for each object."""
         buffer, starts, ends, counts = self._open_buffer(parts)
         order = np.argsort(-counts, kind="stable")
@@ -147,21 +147,21 @@ class ColumnDecoder:
             if turn + 1 < counts.max():
                 pos[:going] = self.node.skip(buffer, pos[:going])
         column, behind = self.node.decode(buffer, begins)
-        return column if _chained(begins, behind, starts, ends, counts) else None
+        return column if _are_consecutive(begins, behind, starts, ends, counts) else None
 
-    def _anchored(self, parts: Sequence[DecompressedBlock], total: int) -> DecodedColumn | None:
+    def _decode_by_anchors(self, parts: Sequence[DecompressedBlock], total: int) -> DecodedColumn | None:
         """Decode with a cursor for each object, found by the first characters of its anchor."""
         assert self.anchor_path is not None
         buffer, starts, ends, counts = self._open_buffer(parts)
         for start in self.anchor_path.anchors(parts):
-            strings, sizes = _occurrences(buffer, start)
+            strings, sizes = _find_occurrences(buffer, start)
             if total <= len(strings) <= MAX_LOOKALIKES * total:
                 break
         else:
             return None
         after, behind = self.anchor_path.tail(buffer, strings + sizes)
         if len(strings) > total:
-            chosen = self._follow(buffer, starts, counts, strings, sizes, behind)
+            chosen = self._select_anchors(buffer, starts, counts, strings, sizes, behind)
             if chosen is None:
                 return None
             strings, sizes = strings[chosen], sizes[chosen]
@@ -172,11 +172,11 @@ class ColumnDecoder:
         before, found, found_sizes = self.anchor_path.head(buffer, begins)
         if (found != strings).any() or (found_sizes != sizes).any():
             return None
-        if not _chained(begins, behind, starts, ends, counts):
+        if not _are_consecutive(begins, behind, starts, ends, counts):
             return None
         return self.anchor_path.join(before, BytesColumn(buffer.data, strings, sizes, text=True), after)
 
-    def _follow(
+    def _select_anchors(
         self, buffer: VectorizedBuffer, starts: Ints, counts: Ints, strings: Ints, sizes: Ints, behind: Ints
     ) -> Ints | None:
         """Select the strings that are anchors: those that are reached from the start of a block, object by object."""
@@ -226,7 +226,7 @@ def batches(parts: Iterable[DecompressedBlock], size: int = BATCH_BYTES) -> Iter
         yield batch
 
 
-def _chained(begins: Ints, behind: Ints, starts: Ints, ends: Ints, counts: Ints) -> bool:
+def _are_consecutive(begins: Ints, behind: Ints, starts: Ints, ends: Ints, counts: Ints) -> bool:
     """Decide whether the objects follow each other in their blocks, from the start of each block to its end."""
     filled = counts > 0
     lasts = np.cumsum(counts)[filled] - 1
@@ -236,7 +236,7 @@ def _chained(begins: Ints, behind: Ints, starts: Ints, ends: Ints, counts: Ints)
     return bool((behind == expected).all() and (starts[~filled] == ends[~filled]).all())
 
 
-def _occurrences(buffer: VectorizedBuffer, start: bytes) -> tuple[Ints, Ints]:
+def _find_occurrences(buffer: VectorizedBuffer, start: bytes) -> tuple[Ints, Ints]:
     """Find where strings that begin with ``start`` may be, and the lengths that the bytes before them encode."""
     gaps = buffer.data.split(start)
     lengths = np.fromiter(map(len, gaps), np.intp, len(gaps))[:-1]
@@ -279,10 +279,10 @@ class _AnchorPath:
         """Decode objects up to their anchors: the columns of each level, and the anchors' positions and lengths."""
         made = []
         for level in self.levels:
-            pos = _enter(buffer, pos, level.branch)
-            columns, pos = _run(level.before, buffer, pos)
+            pos = _enter_branch(buffer, pos, level.branch)
+            columns, pos = _decode_fields(level.before, buffer, pos)
             made.append(columns)
-        pos = _enter(buffer, pos, self.branch)
+        pos = _enter_branch(buffer, pos, self.branch)
         sizes, pos = buffer.size(pos)
         return made, pos, sizes
 
@@ -290,7 +290,7 @@ class _AnchorPath:
         """Decode objects from after their anchors to their ends: the columns of each level, and the ends."""
         made = []
         for level in reversed(self.levels):
-            columns, pos = _run(level.after, buffer, pos)
+            columns, pos = _decode_fields(level.after, buffer, pos)
             made.append(columns)
         return made[::-1], pos
 
@@ -298,9 +298,9 @@ class _AnchorPath:
         self, before: list[list[DecodedColumn]], anchor: BytesColumn, after: list[list[DecodedColumn]]
     ) -> DecodedColumn:
         """Build the column of the objects from the columns before, at and after their anchors."""
-        column: DecodedColumn = _within(anchor, self.branch)
+        column: DecodedColumn = _in_union(anchor, self.branch)
         for level, head, tail in zip(reversed(self.levels), reversed(before), reversed(after), strict=True):
-            column = _within(RecordColumn([*head, column, *tail], anchor.length), level.branch)
+            column = _in_union(RecordColumn([*head, column, *tail], anchor.length), level.branch)
         return column
 
     def anchors(self, parts: Sequence[DecompressedBlock]) -> Iterator[bytes]:
@@ -322,16 +322,16 @@ class _AnchorPath:
         filled = [part for part in parts if part.count]
         try:
             for part in filled[:: max(1, len(filled) // SAMPLES)]:
-                found.append(self._string(part.payload, 0))  # noqa: PERF401 - an error ends it
+                found.append(self._read_anchor(part.payload, 0))  # noqa: PERF401 - an error ends it
             position = 0
             for _ in range(min(4, filled[0].count)):
-                found.append(self._string(filled[0].payload, position))
+                found.append(self._read_anchor(filled[0].payload, position))
                 _, position = self.decode_object(filled[0].payload, position)
         except (MalformedValue, IndexError):
             return []
         return found
 
-    def _string(self, data: bytes, position: int) -> bytes:
+    def _read_anchor(self, data: bytes, position: int) -> bytes:
         for level in self.levels:
             if level.branch is not None:
                 _, position = read_long(data, position)
@@ -343,7 +343,9 @@ class _AnchorPath:
         return data[position : position + max(size, 0)]
 
 
-def _run(nodes: Iterable[Node], buffer: VectorizedBuffer, pos: Positions) -> tuple[list[DecodedColumn], Positions]:
+def _decode_fields(
+    nodes: Iterable[Node], buffer: VectorizedBuffer, pos: Positions
+) -> tuple[list[DecodedColumn], Positions]:
     columns = []
     for node in nodes:
         column, pos = node.decode(buffer, pos)
@@ -351,12 +353,12 @@ def _run(nodes: Iterable[Node], buffer: VectorizedBuffer, pos: Positions) -> tup
     return columns, pos
 
 
-def _enter(buffer: VectorizedBuffer, pos: Positions, branch: int | None) -> Positions:
+def _enter_branch(buffer: VectorizedBuffer, pos: Positions, branch: int | None) -> Positions:
     """Enter a branch of a union; cursors at another one become invalid."""
     return pos if branch is None else buffer.invalidate(pos + 1, buffer.byte(pos) != branch << 1)
 
 
-def _within(column: DecodedColumn, branch: int | None) -> DecodedColumn:
+def _in_union(column: DecodedColumn, branch: int | None) -> DecodedColumn:
     return column if branch is None else UnionColumn([(None, column)], column.length)
 
 
@@ -365,7 +367,7 @@ def _find_anchor_path(type_: AvroType, anchor: tuple[str, ...], lazy: Collection
     levels: list[_Level] = []
     at = type_
     for name in anchor:
-        record, branch = _present(at)
+        record, branch = _without_null(at)
         names = [field.name for field in record.fields] if isinstance(record, Record) else []
         if not isinstance(record, Record) or name not in names:
             return None
@@ -380,11 +382,11 @@ def _find_anchor_path(type_: AvroType, anchor: tuple[str, ...], lazy: Collection
             )
         )
         at = record.fields[place].type
-    _, branch = _present(at)
+    _, branch = _without_null(at)
     return _AnchorPath(tuple(levels), branch, decoder(type_))
 
 
-def _present(type_: AvroType) -> tuple[AvroType | None, int | None]:
+def _without_null(type_: AvroType) -> tuple[AvroType | None, int | None]:
     """Find the type other than null and its branch; the type itself if it is not a union."""
     if not isinstance(type_, Union):
         return type_, None

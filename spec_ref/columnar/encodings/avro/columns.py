@@ -132,7 +132,9 @@ class UnionColumn:
         self.length = length
 
     def take(self, rows: Rows) -> UnionColumn:
-        return UnionColumn([_pick(chosen, column, rows, self.length) for chosen, column in self.branches], len(rows))
+        return UnionColumn(
+            [_select_rows(chosen, column, rows, self.length) for chosen, column in self.branches], len(rows)
+        )
 
     def to_list(self) -> list[Any]:
         made: list[Any] = [None] * self.length
@@ -160,7 +162,7 @@ class ListColumn:
         self.length = length
 
     def take(self, rows: Rows) -> ListColumn:
-        slots = [_pick(holders, column, rows, self.length) for holders, column in self.slots]
+        slots = [_select_rows(holders, column, rows, self.length) for holders, column in self.slots]
         return ListColumn([slot for slot in slots if slot[1].length], len(rows))
 
     def to_list(self) -> list[Any]:
@@ -236,14 +238,14 @@ class LazyColumn:
         """
         if self._column is not None or self._find is None:
             return None
-        return self._find(key, key_index, self._chosen(rows))
+        return self._find(key, key_index, self._resolve_rows(rows))
 
     def take(self, rows: Rows) -> DecodedColumn:
         if self._column is not None:
             return self._column.take(rows)
-        return LazyColumn(self._decode, len(rows), self._find, self._chosen(rows))
+        return LazyColumn(self._decode, len(rows), self._find, self._resolve_rows(rows))
 
-    def _chosen(self, rows: Rows | None) -> Rows | None:
+    def _resolve_rows(self, rows: Rows | None) -> Rows | None:
         if self._rows is None or rows is None:
             return self._rows if rows is None else rows
         return self._rows[rows]
@@ -265,7 +267,9 @@ DecodedColumn: TypeAlias = (
 )
 
 
-def _pick(chosen: Rows | None, column: DecodedColumn, rows: Rows, length: int) -> tuple[Rows | None, DecodedColumn]:
+def _select_rows(
+    chosen: Rows | None, column: DecodedColumn, rows: Rows, length: int
+) -> tuple[Rows | None, DecodedColumn]:
     """Select ``rows`` of a column that has values for the rows ``chosen``, and renumber them."""
     if chosen is None:
         return None, column.take(rows)
