@@ -15,7 +15,12 @@ from conformance.table_io.file_access import s3_object
 from conformance.table_io.reading import ReadPlan, name_file_in_errors, read_vector, slice_vector
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_deletion_vector
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, delete_column_array
-from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merge_deletes, read_position_deletes
+from spec_ref.columnar.deletes.position_deletes import (
+    DeletedPositions,
+    DeletedRows,
+    merge_deletes,
+    read_position_deletes,
+)
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.reader import open_rows
@@ -125,8 +130,8 @@ class DeleteFiles:
             return None
         return merge_deletes([self._position_file(file) for file in by_position], path)
 
-    def _position_file(self, file: DataFile) -> Deleted:
-        def read() -> Deleted:
+    def _position_file(self, file: DataFile) -> DeletedPositions:
+        def read() -> DeletedPositions:
             with name_file_in_errors(file.file_path), open_data_file(file) as (opened, decryption):
                 rows = open_rows(opened, file.file_format, decryption_properties=decryption)
                 project = compile_projection(POSITION_DELETE_FIELDS, rows.columns, {})

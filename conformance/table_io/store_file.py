@@ -17,7 +17,7 @@ from conformance.table_io.file_access import (
     split_location,
 )
 from conformance.table_io.s3_requests import ObjectPart, S3Object
-from spec_ref.encodings.random_access_bytes import PART, WHOLE, RandomAccessBytes
+from spec_ref.encodings.random_access_bytes import MAX_IN_MEMORY, PART_SIZE, RandomAccessBytes
 from spec_ref.manifests.data_file import FileFormat
 
 END_BYTES = 1 << 16
@@ -96,7 +96,7 @@ class StoreFile(RandomAccessBytes):
         self.closed = False
         known = length if length is not None and 0 < length < 1 << 50 else None
         if from_start:
-            first = source.read_range(0, known if known is not None and known <= WHOLE else PART)
+            first = source.read_range(0, known if known is not None and known <= MAX_IN_MEMORY else PART_SIZE)
         elif known is None:
             first = source.read_end(END_BYTES)
         else:

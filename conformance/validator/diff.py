@@ -19,7 +19,7 @@ from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS, UNIQUE_PARTITION_FIELD_IDS
-from spec_ref.data_types.promotion import may_be_promoted
+from spec_ref.data_types.promotion import may_have_been_promoted
 from spec_ref.data_types.types import UNKNOWN, is_primitive, kind
 from spec_ref.partitioning.evolution import altered_partition_fields
 from spec_ref.schemas.evolution import keeps_initial_default
@@ -177,7 +177,7 @@ def _columns(old: TableMetadata, new: TableMetadata, changed: Callable[..., Find
                 before.type == column.type
                 if is_primitive(before.type) and is_primitive(column.type)
                 else kind(before.type) == kind(column.type)
-            ) or may_be_promoted(before.type, column.type, new.format_version)
+            ) or may_have_been_promoted(before.type, column.type, new.format_version)
             if not same:
                 yield changed(
                     "EVO001",

@@ -32,8 +32,8 @@ from spec_ref.core.calendar import NANOS_PER_MICRO
 from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.types import DecimalType, Type, kind
 
-MANY_SHORTER = 0.25
-"""If more than this share of the decimals needs fewer bytes than the others, all are hashed as values of any length."""
+MAX_SHORTER_SHARE = 0.25
+"""If a larger share of the decimals needs fewer bytes than the others, all are hashed as values of any length."""
 
 CANONICAL_NAN_BITS = np.int64(0x7FF8_0000_0000_0000)
 
@@ -95,7 +95,7 @@ def _hash_decimals(precision: int, low: Low, high: High) -> Words:
     for part in chunk_slices(len(low)):
         rows, is_shorter = wide_rows(low[part], high[part], precision)
         shorter = np.flatnonzero(is_shorter)
-        if len(shorter) > MANY_SHORTER * len(rows):
+        if len(shorter) > MAX_SHORTER_SHARE * len(rows):
             shorter = np.arange(len(rows))
         else:
             hasher.hash_rows(rows, WORD * rows.shape[1], hashes[part])

@@ -25,7 +25,7 @@ Content: TypeAlias = ByteSource | PartialFile
 """The content of a file, or the parts of it that are known."""
 
 MAGIC = b"ORC"
-DAMAGED = (IndexError, TypeError, zlib.error, cramjam.DecompressionError, lz4.block.LZ4BlockError, zstd.ZstdError)
+DAMAGE_ERRORS = (IndexError, TypeError, zlib.error, cramjam.DecompressionError, lz4.block.LZ4BlockError, zstd.ZstdError)
 """The errors that libraries raise for damaged bytes."""
 
 MAX_METADATA = 1 << 24
@@ -83,7 +83,7 @@ def check_types(file: Any) -> None:
     try:
         for place, part in enumerate(_footer(file).get(4, [])):
             _check_type(_fields(part), place)
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         raise damage_error("the file is damaged", Description(str(error))) from error
 
 
@@ -101,7 +101,7 @@ def read_stripe_offsets(file: Any) -> tuple[int, ...]:
     """
     try:
         return tuple(sorted(_number(_fields(part), 1) for part in _footer(file).get(3, [])))
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         raise damage_error("the file is damaged", Description(str(error))) from error
 
 
@@ -122,7 +122,7 @@ def check_start(file: Any) -> None:
 def _footer(file: Any) -> dict[int, list[Any]]:
     """Read the footer; the first bytes of the file are not checked."""
     size = file.seek(0, 2)
-    tail = _tail(file, size, min(size, TAIL))
+    tail = _tail(file, size, min(size, TAIL_LENGTH))
     if len(tail) < 5:
         raise damage_error("the file is not an ORC file", tail)
     decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
@@ -132,7 +132,7 @@ def _footer(file: Any) -> dict[int, list[Any]]:
     return _Metadata(tail, decode).part(end - length, length)
 
 
-TAIL = 1 << 14
+TAIL_LENGTH = 1 << 14
 """The number of bytes at the end of a file that are read first; the footers of most files are shorter."""
 
 DECIMAL = 14
@@ -194,7 +194,7 @@ def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
         metadata = _Metadata(data, decode)
         metadata.left, metadata.chunks = limit, limit
         return b"".join(metadata.decompress(section))
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         raise damage_error("a stream is damaged", Description(str(error))) from error
 
 
@@ -212,7 +212,7 @@ def read_stripes(data: Content) -> tuple[Stripe, ...]:
     """
     try:
         return tuple(_stripes(data))
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         raise damage_error("the file is damaged", Description(str(error))) from error
 
 

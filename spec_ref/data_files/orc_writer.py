@@ -20,15 +20,15 @@ from spec_ref.data_files.storage_arrays import propagate_nulls, to_storage_batch
 from spec_ref.data_types.types import StructType
 
 STRIPE_BYTES = 64 << 20
-SHARE_UNTIL_KNOWN = 0.2
+ASSUMED_SIZE_RATIO = 0.2
 """The assumed size of rows in the file, as a share of their size in memory, until a stripe is written; Iceberg-Java
 assumes the same."""
 
-ADDED_ROWS = 1024
+ROWS_PER_WRITE = 1024
 """The number of rows that are passed to pyarrow at once: it checks after each call whether the stripe is full, so that
 a call ends at most one stripe."""
 
-NANOSECONDS_FROM_1970 = 9_223_372_036_000_000
+NANOSECOND_RANGE_MICROS = 9_223_372_036_000_000
 """Timestamps that are fewer microseconds from 1970 fit in 64 bits of nanoseconds, even rounded to seconds."""
 
 FOOTER_BYTES, COLUMN_BYTES = 1 << 12, 1 << 8
@@ -47,7 +47,7 @@ class OrcWriter:
         columns = 1 + sum(map(count_orc_columns, self._schema))
         self._out = TailRecordingSink(out, FOOTER_BYTES + COLUMN_BYTES * columns)
         self._written = self._pending = self._encoded = 0
-        options: Any = {"compression": codec, "stripe_size": stripe_bytes, "batch_size": ADDED_ROWS}
+        options: Any = {"compression": codec, "stripe_size": stripe_bytes, "batch_size": ROWS_PER_WRITE}
         written_to: Any = self._out
         self._writer = orc.ORCWriter(written_to, **options)
 
@@ -65,8 +65,8 @@ class OrcWriter:
             _check_listed_timestamps(field.name, column)
         rows = pa.Table.from_arrays(columns, schema=self._schema)
         try:
-            for start in range(0, rows.num_rows, ADDED_ROWS):
-                self._add(rows.slice(start, ADDED_ROWS))
+            for start in range(0, rows.num_rows, ROWS_PER_WRITE):
+                self._add(rows.slice(start, ROWS_PER_WRITE))
         except pa.ArrowException as error:
             raise write_error("ORC008", error) from error
 
@@ -81,7 +81,7 @@ class OrcWriter:
 
     def size(self) -> int:
         """Return the number of bytes of the stripes, plus an estimate for the rows that are in no stripe yet."""
-        share = self._written / self._encoded if self._encoded else SHARE_UNTIL_KNOWN
+        share = self._written / self._encoded if self._encoded else ASSUMED_SIZE_RATIO
         return self._written + int(self._pending * share)
 
     def close(self) -> FileLayout:
@@ -117,7 +117,7 @@ def _check_listed_timestamps(name: str, array: Any) -> None:
         if pa.types.is_timestamp(inner.type) and inner.type.unit == "us":
             ends = kernels.min_max(inner.cast(pa.int64()))
             for end in (ends["min"].as_py(), ends["max"].as_py()):
-                if end is not None and abs(end) >= NANOSECONDS_FROM_1970:
+                if end is not None and abs(end) >= NANOSECOND_RANGE_MICROS:
                     raise spec_error(
                         "ORC008",
                         "a timestamp inside a list or map is too far from 1970 to be read back from ORC; "

@@ -19,7 +19,7 @@ from spec_ref.data_files.row_writer import FileLayout, OutputFile, write_error
 from spec_ref.data_files.storage_arrays import to_storage_batch
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
-SAMPLE = 2048
+SAMPLE_ROWS = 2048
 """The number of rows that are examined to find out whether the values of a column repeat."""
 
 
@@ -98,7 +98,9 @@ def _repeats(array: Any) -> bool:
     """Decide whether values of a column repeat, judging by some of its rows."""
     if pa.types.is_nested(array.type) or pa.types.is_boolean(array.type):
         return False
-    sample = storage_array(array).take(np.linspace(0, max(len(array) - 1, 0), min(SAMPLE, len(array)), dtype=np.int64))
+    sample = storage_array(array).take(
+        np.linspace(0, max(len(array) - 1, 0), min(SAMPLE_ROWS, len(array)), dtype=np.int64)
+    )
     values = sample.drop_null()
     return len(values) == 0 or len(values.unique()) < 0.99 * len(values)
 

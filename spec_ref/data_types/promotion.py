@@ -78,7 +78,7 @@ def is_promotable(old: Type, new: Type, version: FormatVersion) -> bool:
     return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version.includes(promotion.since))
 
 
-def may_be_promoted(old: Type, new: Type, version: FormatVersion) -> bool:
+def may_have_been_promoted(old: Type, new: Type, version: FormatVersion) -> bool:
     """Decide whether a table may have promoted a field: validly, or in a way that the text leaves open (B36).
 
     Args:

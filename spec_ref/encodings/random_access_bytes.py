@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias, overload
 
-WHOLE = 64 << 20
-"""Files of up to this many bytes are held as a whole, which saves reading the same part again."""
+MAX_IN_MEMORY = 64 << 20
+"""The maximum number of bytes of a file that is held in memory as a whole, so that no part is read again."""
 
-PART = 1 << 20
-"""How many bytes are read at once, unless more are requested."""
+PART_SIZE = 1 << 20
+"""The number of bytes that are read at once, unless more are requested."""
 
 
 class RandomAccessBytes:
@@ -42,8 +42,8 @@ class RandomAccessBytes:
         at = start - self._start
         if at < 0 or stop > self._start + len(self._part):
             self._file.seek(start)
-            read = self._file.read(max(stop - start, min(PART, self._size - start)))
-            if stop - start > PART:  # a large part is read once and not cached
+            read = self._file.read(max(stop - start, min(PART_SIZE, self._size - start)))
+            if stop - start > PART_SIZE:  # a large part is read once and not cached
                 return bytes(read[: stop - start])
             self._start, self._part, at = start, read, 0
         return self._part[at : at + stop - start]
@@ -60,8 +60,8 @@ def open_source(file: Any) -> ByteSource:
         file: a seekable binary file object.
 
     Returns:
-        Its bytes if there are at most `WHOLE`, otherwise an object that reads them on demand.
+        Its bytes if there are at most `MAX_IN_MEMORY`, otherwise an object that reads them on demand.
     """
     size = file.seek(0, 2)
     file.seek(0)
-    return file.read() if size <= WHOLE else RandomAccessBytes(file)
+    return file.read() if size <= MAX_IN_MEMORY else RandomAccessBytes(file)

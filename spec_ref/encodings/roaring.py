@@ -29,11 +29,11 @@ MAX_BITMAPS = 1 << 16
 MAX_KEY = (1 << 31) - 1
 """The largest key, which makes the largest position 2**63 - 1 (PUF020)."""
 
-NO_RUNS = 12346
-RUNS = 12347
+NO_RUNS_COOKIE = 12346
+RUNS_COOKIE = 12347
 """The cookies of bitmaps without and with runs: a number of 32 bits, and one in the lower 16 bits."""
 
-ALWAYS_OFFSETS = 4
+MIN_CONTAINERS_WITH_OFFSETS = 4
 """A bitmap with runs has offsets if it has at least this many containers; one without runs always has them."""
 
 MAX_ARRAY = 4096
@@ -103,16 +103,18 @@ def check_bitmap(data: bytes, start: int, path: str) -> tuple[int, int]:
     bitmap = _Bitmap(data, start, path)
     (cookie,) = struct.unpack("<I", bitmap.take(4, "a cookie"))
     flags = b""
-    if cookie == NO_RUNS:
+    if cookie == NO_RUNS_COOKIE:
         (count,) = struct.unpack("<I", bitmap.take(4, "the number of containers"))
         if count > MAX_CONTAINERS:
             raise bitmap.error("there are too many containers", count, f"at most {MAX_CONTAINERS}")
-    elif cookie & 0xFFFF == RUNS:
+    elif cookie & 0xFFFF == RUNS_COOKIE:
         count = (cookie >> 16) + 1
         flags = bitmap.take((count + 7) // 8, "the flags of runs")
     else:
         raise bitmap.error(
-            "the cookie is unknown", Description(f"{cookie:#x}"), f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits"
+            "the cookie is unknown",
+            Description(f"{cookie:#x}"),
+            f"{NO_RUNS_COOKIE:#x}, or {RUNS_COOKIE:#x} in the lower 16 bits",
         )
     header = struct.unpack(f"<{2 * count}H", bitmap.take(4 * count, "the containers' keys"))
     keys, cardinalities = header[0::2], [one + 1 for one in header[1::2]]
@@ -120,7 +122,7 @@ def check_bitmap(data: bytes, start: int, path: str) -> tuple[int, int]:
         if key <= before:
             raise bitmap.error("the keys of the containers do not ascend", path=f"/containers/{place + 1}")
     offsets: tuple[int, ...] = ()
-    if cookie == NO_RUNS or count >= ALWAYS_OFFSETS:
+    if cookie == NO_RUNS_COOKIE or count >= MIN_CONTAINERS_WITH_OFFSETS:
         offsets = struct.unpack(f"<{count}I", bitmap.take(4 * count, "the containers' offsets"))
     for place, cardinality in enumerate(cardinalities):
         container = f"/containers/{place}"

@@ -27,7 +27,7 @@ MAX_VALUES = 1 << 23
 """The maximum number of values of a document, which take about 100 bytes each; a table of a hundred thousand
 snapshots has half as many."""
 
-COUNTED = 1 << 24
+MIN_COUNTED_BYTES = 1 << 24
 """The size in bytes from which the values of a document are counted before it is parsed; smaller documents cannot
 exceed `MAX_VALUES`."""
 
@@ -54,7 +54,7 @@ def loads(text: bytes | str) -> Any:
         data = text.encode() if isinstance(text, str) else bytes(text)
     except UnicodeEncodeError as error:
         raise spec_error(DOCUMENT, "the text has a lone surrogate, which UTF-8 cannot encode") from error
-    if len(data) >= COUNTED:
+    if len(data) >= MIN_COUNTED_BYTES:
         most = 1 + sum(data.count(mark) for mark in (b",", b"[", b"{"))  # counts marks in strings too, which are few
         if most > MAX_VALUES:
             raise spec_error(DOCUMENT, "the document has too many values", found=most, expected=f"at most {MAX_VALUES}")

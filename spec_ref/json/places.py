@@ -12,8 +12,8 @@ from typing import TypeAlias
 Segments: TypeAlias = tuple[str | int, ...]
 """The names of members and the indexes of items on the path from the root."""
 
-SEARCHED = 1 << 23
-"""How many bytes are searched for a place, which takes a second or two."""
+MAX_SEARCHED_BYTES = 1 << 23
+"""The maximum number of bytes that are searched for a place; searching all of them takes a second or two."""
 
 _POSITION = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 _TOKEN = re.compile(rb'[{}\[\],]|"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|\Z)', re.DOTALL)
@@ -48,7 +48,7 @@ def find_error_place(text: bytes, message: str) -> Segments:
         return ()
     _, line, column = position
     start = sum(len(before) + 1 for before in text.split(b"\n", line - 1)[: line - 1])
-    return _place_at(text, start + column - 1) if start + column <= SEARCHED else ()
+    return _place_at(text, start + column - 1) if start + column <= MAX_SEARCHED_BYTES else ()
 
 
 def _place_at(text: bytes, end: int) -> Segments:

@@ -91,7 +91,7 @@ def field_table(kind: RecordOf, version: FormatVersion) -> tuple[FieldTableRow, 
     return tuple(made)
 
 
-def wrong_type(kind_name: str, requirement: str, value: Any) -> SpecError:
+def wrong_type_error(kind_name: str, requirement: str, value: Any) -> SpecError:
     """Make the error for a value of the wrong kind.
 
     Args:
@@ -196,13 +196,13 @@ def read_scalar(accepts: Callable[[Any], bool], name: str, requirement: str, val
         SpecError: ``requirement`` if the value is not of the kind.
     """
     if not accepts(value):
-        raise wrong_type(name, requirement, value)
+        raise wrong_type_error(name, requirement, value)
     return value
 
 
 def _read_list(read: Reader, requirement: str, value: Any) -> tuple[Any, ...]:
     if type(value) is not list:
-        raise wrong_type("a list", requirement, value)
+        raise wrong_type_error("a list", requirement, value)
     done: list[Any] = []
     try:
         for item in value:
@@ -215,7 +215,7 @@ def _read_list(read: Reader, requirement: str, value: Any) -> tuple[Any, ...]:
 
 def _read_map(read: Reader, requirement: str, value: Any) -> dict[str, Any]:
     if type(value) is not dict:
-        raise wrong_type("an object", requirement, value)
+        raise wrong_type_error("an object", requirement, value)
     done = {}
     for name, item in value.items():
         with error_path(f"/{escape_token(name)}"):
@@ -344,7 +344,7 @@ def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
 
     def read(document: Any) -> Any:
         if type(document) is not dict:
-            raise wrong_type(f"{kind.title}, an object", kind.requirement, document)
+            raise wrong_type_error(f"{kind.title}, an object", kind.requirement, document)
         check_constants(kind, document)
         values = {attribute: read_row(document.get(name, ABSENT)) for attribute, name, read_row in table}
         if unknown is not None:

@@ -35,7 +35,7 @@ MAX_PER_RULE = 1000
 """How many places of one broken rule are reported; further places would hardly help to find the cause."""
 
 
-INHERITED = frozenset({"MAN012", "MAN013", "MAN014"})
+INHERITED_COLUMNS = frozenset({"MAN012", "MAN013", "MAN014"})
 """The optional columns that some engines require, although they are inherited if they are absent."""
 
 
@@ -85,7 +85,7 @@ def _findings(manifest: Manifest, length: int, table_schema: Schema | None) -> I
     spec = manifest.spec
     partition = _partition_type(spec, table_schema or schema)
     for problem in schema_problems(ManifestEntry, manifest.record, version, partition):
-        if problem.aspect != MISSING_COLUMN or problem.requirement in INHERITED:
+        if problem.aspect != MISSING_COLUMN or problem.requirement in INHERITED_COLUMNS:
             yield to_finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
     context = EntryContext(version, manifest.content)
     types = {column.id: column.type for column in (table_schema or schema).columns()} if table_schema or schema else {}

@@ -91,7 +91,7 @@ def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violati
             data = getattr(entry.data_file, name)[column]
             if not is_minimal(type_, data):
                 path = f"/data_file/{name}/{column}"
-                yield not_minimal(data, path)
+                yield not_minimal_violation(data, path)
             bounds[name][column] = value
     for column in bounds["lower_bounds"].keys() & bounds["upper_bounds"].keys():
         low, high = bounds["lower_bounds"][column], bounds["upper_bounds"][column]
@@ -111,7 +111,7 @@ def is_minimal(type_: Type, data: bytes) -> bool:
     return kind(type_) != "decimal" or data == minimal_twos_complement(int.from_bytes(data, "big", signed=True))
 
 
-def not_minimal(data: bytes, path: str) -> Violation:
+def not_minimal_violation(data: bytes, path: str) -> Violation:
     """Make the violation of a decimal bound with more bytes than needed.
 
     Args:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
-from spec_ref.data_types.promotion import may_be_promoted
+from spec_ref.data_types.promotion import may_have_been_promoted
 from spec_ref.data_types.types import NestedField, Type, is_primitive, kind
 from spec_ref.manifests.manifest import ManifestHeader
 from spec_ref.manifests.manifest_file_checks import violation_at
@@ -118,4 +118,4 @@ def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) ->
 def _may_be_versions_of_one_type(one: Type, two: Type, version: FormatVersion) -> bool:
     both_primitive = is_primitive(one) and is_primitive(two)
     is_same = one == two if both_primitive else kind(one) == kind(two)
-    return is_same or may_be_promoted(one, two, version) or may_be_promoted(two, one, version)
+    return is_same or may_have_been_promoted(one, two, version) or may_have_been_promoted(two, one, version)

@@ -16,7 +16,7 @@ from spec_ref.data_types.types import StructType, Type, kind
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
 from spec_ref.manifests.computed_metrics import bound_order
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.entry_problems import is_minimal, not_minimal, signed_order
+from spec_ref.manifests.entry_problems import is_minimal, not_minimal_violation, signed_order
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.single_value.bounds import decode_bound
 
@@ -327,7 +327,7 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
             yield finding_at(code, error.violation.message, where, data, aspect="undecodable")
             continue
         if not is_minimal(values.type, data):
-            yield to_finding(not_minimal(data, where))
+            yield to_finding(not_minimal_violation(data, where))
         if _is_beyond(beyond, bound, extreme):
             both = (values.least, values.greatest)
             is_lower = beyond is operator.gt

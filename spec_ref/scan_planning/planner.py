@@ -215,10 +215,10 @@ def check_content(content: FileContent, *, data: bool) -> None:
         SpecError: MAN002 if the manifest lists the other kind of files.
     """
     if (content is not FileContent.DATA) == data:
-        raise wrong_content(content, data=data)
+        raise wrong_content_error(content, data=data)
 
 
-def wrong_content(content: FileContent, *, data: bool) -> SpecError:
+def wrong_content_error(content: FileContent, *, data: bool) -> SpecError:
     """Make the error that `check_content` raises.
 
     Args:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import DEFAULT_VALUES, FormatVersion
-from spec_ref.data_types.promotion import is_promotable, may_be_promoted, promote_value, refusal_requirement
+from spec_ref.data_types.promotion import is_promotable, may_have_been_promoted, promote_value, refusal_requirement
 from spec_ref.data_types.types import (
     UNKNOWN,
     ListType,
@@ -417,7 +417,9 @@ def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Itera
 
 def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecError | None:
     changed = Description(f"{new.name}: {old.type} became {new.type}")
-    if not may_be_promoted(old.type, new.type, version) and not may_be_promoted(new.type, old.type, version):
+    if not may_have_been_promoted(old.type, new.type, version) and not may_have_been_promoted(
+        new.type, old.type, version
+    ):
         if is_primitive(old.type) != is_primitive(new.type):
             return spec_error("EVO013", "a field changed between primitive and nested", found=changed)
         if old.type != new.type if is_primitive(old.type) else kind(old.type) != kind(new.type):

@@ -11,7 +11,7 @@ from spec_ref.core.errors import Description, SpecError, Violation, spec_error
 from spec_ref.data_types.types import DOUBLE, FLOAT, ListType, MapType, is_primitive
 from spec_ref.schemas.schema import Column, Schema
 
-NEVER_IDENTIFY = (FLOAT, DOUBLE)
+NON_IDENTIFIER_TYPES = (FLOAT, DOUBLE)
 """The types whose values cannot identify a row (IDF003)."""
 
 
@@ -32,7 +32,7 @@ def _problem(field_id: int, column: Column | None) -> SpecError | None:
         )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
         return spec_error("IDF002", "an identifier field is inside a list or map", found=column.name)
-    if column.type in NEVER_IDENTIFY:
+    if column.type in NON_IDENTIFIER_TYPES:
         return spec_error(
             "IDF003",
             "an identifier field is a float or double",

@@ -15,8 +15,8 @@ from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V2, V3
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
 from spec_ref.snapshots.summary import OPERATION, SnapshotOperation
 
-FROM_OLDER = {V2: OPTIONAL, V3: OPTIONAL}
-"""What readers do with a field that v1 may omit: upgraded tables keep the snapshots that v1 wrote."""
+OPTIONAL_SINCE_V2 = {V2: OPTIONAL, V3: OPTIONAL}
+"""The rule of readers for a field that v1 may omit: upgraded tables keep the snapshots that v1 wrote."""
 
 
 @record(kw_only=True)
@@ -35,7 +35,7 @@ class Snapshot:
         v1=OMITTED,
         v2=REQUIRED,
         v3=REQUIRED,
-        read=FROM_OLDER,
+        read=OPTIONAL_SINCE_V2,
         requirement="SNP003",
         type=LONG,
         default=0,
@@ -53,7 +53,7 @@ class Snapshot:
         v1=OPTIONAL,
         v2=REQUIRED,
         v3=REQUIRED,
-        read=FROM_OLDER,
+        read=OPTIONAL_SINCE_V2,
         requirement="SNP005",
         type=STRING,
         default=None,
@@ -65,7 +65,7 @@ class Snapshot:
         v1=OPTIONAL,
         v2=OMITTED,
         v3=OMITTED,
-        read=FROM_OLDER,
+        read=OPTIONAL_SINCE_V2,
         requirement="SNP006",
         type=ListOf(STRING),
         default=None,
@@ -78,7 +78,7 @@ class Snapshot:
         v1=OPTIONAL,
         v2=REQUIRED,
         v3=REQUIRED,
-        read=FROM_OLDER,
+        read=OPTIONAL_SINCE_V2,
         requirement="SNP007",
         type=STRING_MAP,
         default=None,

@@ -126,9 +126,7 @@ def check_reference(
             "PUF021",
             message,
             found=referenced_data_file,
-            expected="the referenced-data-file of the blob, which has none"
-            if stated is None
-            else abbreviated_repr(stated),
+            expected="none, as the blob has no referenced-data-file" if stated is None else abbreviated_repr(stated),
             path=path,
             aspect="mismatch",
         ).violation

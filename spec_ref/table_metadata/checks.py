@@ -24,7 +24,7 @@ from spec_ref.json.checking import UNREADABLE, collect_record_violations, writer
 from spec_ref.json.documents import escape_token
 from spec_ref.json.reading import apply_post_read
 from spec_ref.table_metadata import rules_history, rules_snapshots, rules_structure
-from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
+from spec_ref.table_metadata.metadata import COMPUTED_FIELDS, DEPRECATED, METADATA, NO_SNAPSHOT, TableMetadata
 from spec_ref.table_metadata.rules import MetadataRule
 from spec_ref.table_metadata.source import Source, parse_document, read_format_version
 
@@ -90,7 +90,7 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
         found.append(to_finding(_NO_SNAPSHOT))
     broken = {name for name, value in values.items() if value is UNREADABLE or _has_problem(name, problems)}
     if broken & {attribute for attribute, _ in DEPRECATED}:
-        broken |= {attribute for attribute, _ in FILLED_IN if values[attribute] is None}
+        broken |= {attribute for attribute, _ in COMPUTED_FIELDS if values[attribute] is None}
     sound = {name: None if value is UNREADABLE else value for name, value in values.items()}
     metadata = apply_post_read(METADATA, TableMetadata(**sound), version)  # type: ignore[arg-type]
     for rule in RULES:
@@ -142,8 +142,8 @@ def _limit_per_rule(violations: Iterable[Violation]) -> Iterator[Violation]:
 
 def _has_problem(attribute: str, problems: list[Violation]) -> bool:
     """Decide whether something under an attribute was unreadable, so that rules would report false problems."""
-    name = NAMES.get(attribute)
+    name = PROPERTY_NAMES.get(attribute)
     return any(problem.path == f"/{name}" or problem.path.startswith(f"/{name}/") for problem in problems)
 
 
-NAMES: dict[str, str] = {attribute: rule.name for attribute, rule in field_rules(TableMetadata).items()}
+PROPERTY_NAMES: dict[str, str] = {attribute: rule.name for attribute, rule in field_rules(TableMetadata).items()}

@@ -21,7 +21,7 @@ from spec_ref.table_metadata.metadata import METADATA
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-NAMES = {version: f"table-metadata-v{version}.schema.json" for version in FormatVersion}
+SCHEMA_FILE_NAMES = {version: f"table-metadata-v{version}.schema.json" for version in FormatVersion}
 """The files that are shipped with the package, in `spec_ref.table_metadata`."""
 
 PRIMITIVE = (

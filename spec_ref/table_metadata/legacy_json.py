@@ -22,7 +22,7 @@ from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.single_value.json_value import from_json
 
-LEGACY = "TMD029"
+REQUIREMENT = "TMD029"
 """The code for a document that does not follow the removed format, which has no separate requirement."""
 
 
@@ -48,7 +48,7 @@ def _read_bytes(text: str, _: FormatVersion) -> bytes:
 
 
 def _not_written(value: Any, _: FormatVersion) -> Any:
-    raise spec_error(LEGACY, "the removed format can only be read, not written", found=value)
+    raise spec_error(REQUIREMENT, "the removed format can only be read, not written", found=value)
 
 
 HEXADECIMAL = Converted(STRING, _read_bytes, _not_written)
@@ -58,8 +58,8 @@ HEXADECIMAL = Converted(STRING, _read_bytes, _not_written)
 class _Pairs:
     """A map as JSON: a list of keys beside a list of values."""
 
-    keys: tuple[Any, ...] = spec_field("keys", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=LEGACY)
-    values: tuple[Any, ...] = spec_field("values", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=LEGACY)
+    keys: tuple[Any, ...] = spec_field("keys", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=REQUIREMENT)
+    values: tuple[Any, ...] = spec_field("values", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=REQUIREMENT)
 
 
 def _id_map(value: Kind) -> Converted:
@@ -68,22 +68,22 @@ def _id_map(value: Kind) -> Converted:
     def read(pairs: _Pairs, _: FormatVersion) -> dict[int, Any]:
         if len(pairs.keys) != len(pairs.values):
             found = Description(f"{len(pairs.keys)} keys, {len(pairs.values)} values")
-            raise spec_error(LEGACY, "the map has a different number of keys and values", found=found)
+            raise spec_error(REQUIREMENT, "the map has a different number of keys and values", found=found)
         made = dict(zip(pairs.keys, pairs.values, strict=True))
         if len(made) != len(pairs.keys):
-            raise spec_error(LEGACY, "the map has a repeated key", found=pairs.keys)
+            raise spec_error(REQUIREMENT, "the map has a repeated key", found=pairs.keys)
         return made
 
     kinds: dict[str, Kind] = {"keys": ListOf(INT), "values": ListOf(value)}
-    return Converted(RecordOf(_Pairs, "a map", requirement=LEGACY, kinds=kinds), read, _not_written)
+    return Converted(RecordOf(_Pairs, "a map", requirement=REQUIREMENT, kinds=kinds), read, _not_written)
 
 
 def _required(name: str, kind: Kind) -> Any:
-    return spec_field(name, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=LEGACY, type=kind)
+    return spec_field(name, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=REQUIREMENT, type=kind)
 
 
 def _optional(name: str, kind: Kind) -> Any:
-    return spec_field(name, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement=LEGACY, type=kind, default=None)
+    return spec_field(name, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement=REQUIREMENT, type=kind, default=None)
 
 
 @record(kw_only=True)
@@ -91,9 +91,9 @@ class LegacyContentFile:
     """A data or delete file in the form of the removed section Content File Serialization."""
 
     spec_id: int = _required("spec-id", INT)
-    content: LegacyContent = _required("content", enum_kind(LegacyContent, LEGACY))
+    content: LegacyContent = _required("content", enum_kind(LegacyContent, REQUIREMENT))
     file_path: str = _required("file-path", STRING)
-    file_format: LegacyFormat = _required("file-format", enum_kind(LegacyFormat, LEGACY))
+    file_format: LegacyFormat = _required("file-format", enum_kind(LegacyFormat, REQUIREMENT))
     partition: Any = _optional("partition", ANY)
     """The partition tuple in JSON, by partition field id; `read_partition_tuple` reads it by the spec's types."""
 
@@ -111,7 +111,7 @@ class LegacyContentFile:
     sort_order_id: int | None = _optional("sort-order-id", INT)
 
 
-CONTENT_FILE = RecordOf(LegacyContentFile, "a content file", requirement=LEGACY)
+CONTENT_FILE = RecordOf(LegacyContentFile, "a content file", requirement=REQUIREMENT)
 
 
 @record(kw_only=True)
@@ -126,7 +126,7 @@ class LegacyScanTask:
     """The residual as JSON; `spec_ref.expressions.expression_json` reads it."""
 
 
-SCAN_TASK = RecordOf(LegacyScanTask, "a scan task", requirement=LEGACY)
+SCAN_TASK = RecordOf(LegacyScanTask, "a scan task", requirement=REQUIREMENT)
 
 
 def read_content_file(document: dict[str, Any]) -> LegacyContentFile:
@@ -142,7 +142,7 @@ def read_content_file(document: dict[str, Any]) -> LegacyContentFile:
         SpecError: TMD029 if it does not follow the format.
     """
     check_document(document)
-    made: LegacyContentFile = reader(CONTENT_FILE, V3, LEGACY)(document)
+    made: LegacyContentFile = reader(CONTENT_FILE, V3, REQUIREMENT)(document)
     return made
 
 
@@ -159,7 +159,7 @@ def read_scan_task(document: dict[str, Any]) -> LegacyScanTask:
         SpecError: TMD029 if it does not follow the format, or the code of its schema or partition spec.
     """
     check_document(document)
-    made: LegacyScanTask = reader(SCAN_TASK, V3, LEGACY)(document)
+    made: LegacyScanTask = reader(SCAN_TASK, V3, REQUIREMENT)(document)
     return made
 
 
@@ -179,7 +179,7 @@ def read_partition_tuple(file: LegacyContentFile, partition_type: StructType) ->
     """
     given = file.partition or {}
     if type(given) is not dict:
-        raise spec_error(LEGACY, "the partition is not an object", found=given, path="/partition")
+        raise spec_error(REQUIREMENT, "the partition is not an object", found=given, path="/partition")
     values = {}
     for field in partition_type.fields:
         value = given.get(str(field.id))

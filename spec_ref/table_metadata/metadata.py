@@ -354,7 +354,7 @@ def last_partition_id(specs: tuple[PartitionSpec, ...]) -> int:
     return max((field.field_id for spec in specs for field in spec.fields), default=FIRST_FIELD_ID - 1)
 
 
-FILLED_IN: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
+COMPUTED_FIELDS: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
     ("schemas", _schemas),
     ("current_schema_id", _current_schema_id),
     ("partition_specs", _partition_specs),
@@ -363,8 +363,8 @@ FILLED_IN: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
     ("sort_orders", lambda _: (UNSORTED,)),
     ("default_sort_order_id", lambda _: UNSORTED_ID),
 )
-"""How a missing newer field is computed from older ones, in the order in which one depends on another. The lists take
-precedence over the deprecated single schema and spec if both are present (contradiction C17)."""
+"""The fields that are computed from older ones if they are missing, and how; a later one may depend on an earlier one.
+The lists take precedence over the deprecated single schema and spec if both are present (contradiction C17)."""
 
 
 def fill_omitted(metadata: TableMetadata, _: FormatVersion) -> TableMetadata:
@@ -376,7 +376,7 @@ def fill_omitted(metadata: TableMetadata, _: FormatVersion) -> TableMetadata:
     Returns:
         The completed metadata.
     """
-    for attribute, value in FILLED_IN:
+    for attribute, value in COMPUTED_FIELDS:
         if getattr(metadata, attribute) is None:
             metadata = evolve(metadata, **{attribute: value(metadata)})
     return metadata

@@ -8,7 +8,7 @@ from typing import Any
 from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import FormatVersion
 from spec_ref.json.documents import DOCUMENT, check_document, loads
-from spec_ref.json.reading import wrong_type
+from spec_ref.json.reading import wrong_type_error
 from spec_ref.table_metadata.files import decompress, is_compressed
 
 Source = bytes | str | dict[str, Any]
@@ -36,7 +36,7 @@ def parse_document(data: Source) -> dict[str, Any]:
     text = decompress(data) if isinstance(data, bytes) and is_compressed(data) else data
     document = loads(text)
     if not isinstance(document, dict):
-        raise wrong_type("an object of table metadata", DOCUMENT, document)
+        raise wrong_type_error("an object of table metadata", DOCUMENT, document)
     return document
 
 

@@ -96,7 +96,7 @@ def test_orc_names_that_are_no_text_are_refused() -> None:
 
 
 def test_orc_footer_that_is_longer_than_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spec_ref.data_files.orc_footer.TAIL", 64)
+    monkeypatch.setattr("spec_ref.data_files.orc_footer.TAIL_LENGTH", 64)
     assert read(FILES[FileFormat.ORC][0], FileFormat.ORC).num_rows == 60
 
 

@@ -18,7 +18,7 @@ SLICES = st.builds(slice, st.none() | PLACES, st.none() | PLACES)
 @given(st.binary(max_size=50), st.lists(SLICES | PLACES, max_size=8), st.integers(1, 9))
 def test_a_window_is_indexed_and_sliced_as_bytes_are(data: bytes, places: list[int | slice], part: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(random_access_bytes, "PART", part)
+        patch.setattr(random_access_bytes, "PART_SIZE", part)
         window = RandomAccessBytes(io.BytesIO(data))
         assert len(window) == len(data)
         for place in places:
@@ -31,5 +31,5 @@ def test_a_window_is_indexed_and_sliced_as_bytes_are(data: bytes, places: list[i
 
 def test_a_small_file_is_held_and_a_large_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert open_source(io.BytesIO(b"abc")) == b"abc"
-    monkeypatch.setattr(random_access_bytes, "WHOLE", 2)
+    monkeypatch.setattr(random_access_bytes, "MAX_IN_MEMORY", 2)
     assert isinstance(open_source(io.BytesIO(b"abc")), RandomAccessBytes)

@@ -131,7 +131,7 @@ def test_entries_are_held_to_the_blob_that_they_name():
     assert [one.requirement for one in check_reference(puffin, **swapped)] == ["PUF021"]
     blobs = [evolve(one, properties={"cardinality": one.properties["cardinality"]}) for one in puffin.blobs]
     (missing,) = check_reference(evolve(puffin, metadata=evolve(puffin.metadata, blobs=blobs)), **reference(first))
-    assert (missing.requirement, missing.expected) == ("PUF021", "the referenced-data-file of the blob, which has none")
+    assert (missing.requirement, missing.expected) == ("PUF021", "none, as the blob has no referenced-data-file")
     for changes, code in (({"offset": 5}, "DFL024"), ({"length": 43}, "DFL025"), ({"record_count": 3}, "DFL005")):
         assert [one.requirement for one in check_reference(puffin, **reference(first, **changes))] == [code]
 

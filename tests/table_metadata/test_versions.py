@@ -14,7 +14,7 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, upgrade, write_metadata
-from spec_ref.table_metadata.json_schemas import NAMES, metadata_schema, schema_text
+from spec_ref.table_metadata.json_schemas import SCHEMA_FILE_NAMES, metadata_schema, schema_text
 from tools.metadata_strategies import table_metadata
 
 Document = dict[str, Any]
@@ -205,7 +205,7 @@ def test_writing_refuses_what_no_metadata_can_hold() -> None:
 
 @pytest.mark.parametrize("version", FormatVersion)
 def test_the_shipped_json_schema_is_the_generated_one(version: FormatVersion) -> None:
-    shipped = files("spec_ref.table_metadata").joinpath(NAMES[version])
+    shipped = files("spec_ref.table_metadata").joinpath(SCHEMA_FILE_NAMES[version])
     assert shipped.read_text("utf-8") == schema_text(version)
 
 

@@ -226,7 +226,7 @@ def test_what_is_read_is_what_the_file_has(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store_file, "END_BYTES", end)
-        patch.setattr(store_file, "PART", end)
+        patch.setattr(store_file, "PART_SIZE", end)
         patch.setattr(store_file, "MAX_CACHED_BYTES", 2000)
         file = StoreFile(Counting(CONTENT), "s3://b/f", length=length, from_start=from_start)
         assert file.size() == len(CONTENT)

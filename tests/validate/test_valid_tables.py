@@ -126,8 +126,8 @@ def test_files_that_are_not_held_whole_are_checked_alike(
         return found
 
     whole = report()
-    monkeypatch.setattr(random_access_bytes, "WHOLE", 10)
-    monkeypatch.setattr(random_access_bytes, "PART", 64)
+    monkeypatch.setattr(random_access_bytes, "MAX_IN_MEMORY", 10)
+    monkeypatch.setattr(random_access_bytes, "PART_SIZE", 64)
     assert report() == whole
 
 

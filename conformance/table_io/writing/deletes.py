@@ -29,7 +29,7 @@ from spec_ref.encodings.puffin.file import DELETION_VECTOR, Blob, read_puffin, w
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.scan_planning import FileScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
-from spec_ref.schemas.identifier_fields import NEVER_IDENTIFY
+from spec_ref.schemas.identifier_fields import NON_IDENTIFIER_TYPES
 from spec_ref.schemas.reserved_field_ids import BY_NAME
 from spec_ref.table_metadata import TableMetadata
 
@@ -248,7 +248,7 @@ def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: W
 def check_delete_columns(fields: Iterable[NestedField]) -> None:
     """Refuse columns that equality deletes cannot compare, as they cannot identify rows (DEL018)."""
     for field in fields:
-        if not is_primitive(field.type) or field.type in NEVER_IDENTIFY:
+        if not is_primitive(field.type) or field.type in NON_IDENTIFIER_TYPES:
             raise spec_error(
                 "DEL018",
                 "equality deletes cannot compare a column of the type",

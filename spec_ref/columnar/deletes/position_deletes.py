@@ -12,10 +12,10 @@ import pyarrow as pa
 from spec_ref.deletes.position_deletes import check_position
 
 Positions = npt.NDArray[np.int64]
-Deleted = Mapping[str, Positions]
+DeletedPositions = Mapping[str, Positions]
 """The deleted positions by the path of their data file, ascending and without repetitions."""
 
-NONE: Positions = np.zeros(0, np.int64)
+NO_POSITIONS: Positions = np.zeros(0, np.int64)
 
 
 class DeletedRows(Protocol):
@@ -56,7 +56,7 @@ class PositionSet:
         return mask
 
 
-def read_position_deletes(batches: Iterable[pa.RecordBatch]) -> Deleted:
+def read_position_deletes(batches: Iterable[pa.RecordBatch]) -> DeletedPositions:
     """Read the deletes of one position delete file, in time and memory proportional to its rows.
 
     Args:
@@ -95,7 +95,7 @@ def _sort_unique(parts: list[Positions]) -> Positions:
     return joined if (joined[1:] > joined[:-1]).all() else np.unique(joined)
 
 
-def merge_deletes(deletes: Iterable[Deleted], path: str) -> PositionSet:
+def merge_deletes(deletes: Iterable[DeletedPositions], path: str) -> PositionSet:
     """Merge the positions that several position delete files delete in one data file.
 
     Args:
@@ -105,4 +105,4 @@ def merge_deletes(deletes: Iterable[Deleted], path: str) -> PositionSet:
     Returns:
         The positions.
     """
-    return PositionSet(_sort_unique([file.get(path, NONE) for file in deletes] or [NONE]))
+    return PositionSet(_sort_unique([file.get(path, NO_POSITIONS) for file in deletes] or [NO_POSITIONS]))

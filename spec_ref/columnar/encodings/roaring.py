@@ -10,7 +10,14 @@ import numpy.typing as npt
 
 from spec_ref.core.errors import NOT_GIVEN, Description, SpecError, spec_error
 from spec_ref.encodings import roaring
-from spec_ref.encodings.roaring import ALWAYS_OFFSETS, BITSET_BYTES, MAX_ARRAY, MAX_CONTAINERS, NO_RUNS, RUNS
+from spec_ref.encodings.roaring import (
+    BITSET_BYTES,
+    MAX_ARRAY,
+    MAX_CONTAINERS,
+    MIN_CONTAINERS_WITH_OFFSETS,
+    NO_RUNS_COOKIE,
+    RUNS_COOKIE,
+)
 
 U16: TypeAlias = npt.NDArray[np.uint16]
 I64: TypeAlias = npt.NDArray[np.int64]
@@ -43,16 +50,18 @@ class _Bitmap:
     def check(self) -> tuple[int, int]:
         """Check the bitmap, and return its size in bytes and its cardinality."""
         (cookie,) = struct.unpack("<I", self.take(4, "a cookie"))
-        if cookie == NO_RUNS:
+        if cookie == NO_RUNS_COOKIE:
             (count,) = struct.unpack("<I", self.take(4, "the number of containers"))
             has_runs = np.zeros(0, dtype=bool)
-        elif cookie & 0xFFFF == RUNS:
+        elif cookie & 0xFFFF == RUNS_COOKIE:
             count = (cookie >> 16) + 1
             flags = np.frombuffer(self.take((count + 7) // 8, "the flags of runs"), dtype=np.uint8)
             has_runs = np.unpackbits(flags, bitorder="little")[:count].astype(bool)
         else:
             raise self.error(
-                "the cookie is unknown", Description(f"{cookie:#x}"), f"{NO_RUNS:#x}, or {RUNS:#x} in 16 bits"
+                "the cookie is unknown",
+                Description(f"{cookie:#x}"),
+                f"{NO_RUNS_COOKIE:#x}, or {RUNS_COOKIE:#x} in the lower 16 bits",
             )
         if count == 0:
             return self.at - self.start, 0
@@ -62,7 +71,7 @@ class _Bitmap:
         keys, cardinalities = header[0::2], header[1::2] + 1
         self.refuse(np.diff(keys) <= 0, "the keys of the containers do not ascend", offset=1)
         offsets = None
-        if cookie == NO_RUNS or count >= ALWAYS_OFFSETS:
+        if cookie == NO_RUNS_COOKIE or count >= MIN_CONTAINERS_WITH_OFFSETS:
             offsets = np.frombuffer(self.take(4 * count, "the containers' offsets"), dtype="<u4").astype(np.int64)
         if not len(has_runs):
             has_runs = np.zeros(count, dtype=bool)

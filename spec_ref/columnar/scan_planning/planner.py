@@ -47,7 +47,7 @@ from spec_ref.scan_planning.planner import (
     may_delete_matching,
     scan_delete,
     without_statistics,
-    wrong_content,
+    wrong_content_error,
 )
 from spec_ref.scan_planning.tasks import FileScanTask, ScanDelete
 from spec_ref.schemas.schema import Schema
@@ -289,7 +289,7 @@ def _check_live_entries(columns: ManifestColumns, live: Rows, *, data: bool) -> 
     other = (columns.content[live] != FileContent.DATA) == data
     if other.any():
         place = int(live[np.argmax(other)])
-        raise columns.with_location(wrong_content(FileContent(int(columns.content[place])), data=data), place)
+        raise columns.with_location(wrong_content_error(FileContent(int(columns.content[place])), data=data), place)
     for attribute in NUMBERS:
         numbers = getattr(columns, attribute)
         greatest = columns.greatest_sequence_number

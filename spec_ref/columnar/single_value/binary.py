@@ -23,7 +23,7 @@ from spec_ref.columnar.decimal128 import minimal_rows
 from spec_ref.core.errors import Description, spec_error
 from spec_ref.data_types.types import Type, is_primitive, kind
 
-RESULT = pa.large_binary()
+RESULT_TYPE = pa.large_binary()
 """The Arrow type of a column of binary single values, whatever their type: its offsets cannot overflow."""
 
 
@@ -45,7 +45,7 @@ def binary_array(type_: Type, column: ArrowColumn) -> ArrowColumn:
     """
     if not is_primitive(type_) or kind(type_) == "unknown":
         raise spec_error("SVB009", f"{kind(type_)} has no binary single-value form", found=Description(str(type_)))
-    return map_chunks(type_, column, RESULT, lambda array: _binary(type_, array))
+    return map_chunks(type_, column, RESULT_TYPE, lambda array: _binary(type_, array))
 
 
 def _binary(type_: Type, array: Any) -> Any:
@@ -85,4 +85,4 @@ def _decimals(array: Any) -> Any:
 def _with_offsets(array: Any, offsets: npt.NDArray[Any], data: npt.NDArray[np.uint8]) -> Any:
     """Make the array of the values between the offsets, null where ``array`` is; the bytes are shared, not copied."""
     buffers = [validity_buffer(array), pa.py_buffer(offsets.astype(np.int64, copy=False).data), pa.py_buffer(data.data)]
-    return pa.Array.from_buffers(RESULT, len(array), buffers)
+    return pa.Array.from_buffers(RESULT_TYPE, len(array), buffers)
