@@ -42,7 +42,7 @@ Integers: TypeAlias = npt.NDArray[np.integer[Any]]
 
 
 def _word(value: int) -> Words:
-    return np.array(value, np.uint32)  # numpy takes an array without axes faster than a scalar
+    return np.array(value, np.uint32)  # numpy handles an array without axes faster than a scalar
 
 
 _C1 = _word(0xCC9E2D51)

@@ -37,7 +37,8 @@ def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
     container = open_container(data, REQUIREMENT)
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     struct = type_from_avro(schema)
-    if not isinstance(schema, Record) or not isinstance(struct, StructType):  # a union is not a record
+    # A union of null and a record is a struct, too.
+    if not isinstance(schema, Record) or not isinstance(struct, StructType):
         raise spec_error(
             REQUIREMENT,
             "the objects of the data file are not records",

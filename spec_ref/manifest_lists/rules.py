@@ -1,4 +1,4 @@
-"""The rules for an entry of a manifest list, apart from types (Manifest Lists; First Row ID Assignment)."""
+"""The rules for an entry of a manifest list, except for types (Manifest Lists; First Row ID Assignment)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The rules for an entry of a manifest, apart from its types (Manifest Entry Fields; Data File Fields).
+"""The rules for an entry of a manifest, except for types (Manifest Entry Fields; Data File Fields).
 
-The writer refuses the first broken rule; `check_manifest` reports them all. Each rule is one function of an entry as
-written.
+The writer refuses an entry at its first broken rule; `check_manifest` reports every broken rule. Each rule is one
+function of an entry as written.
 """
 
 from __future__ import annotations

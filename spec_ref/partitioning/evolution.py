@@ -192,7 +192,7 @@ _CHANGES: dict[type, Callable[[tuple[PartitionField, ...], Any, SpecEvolutionCon
 }
 
 
-# What a change of the schema does to partition fields
+# How schema changes affect partition fields
 
 
 def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:

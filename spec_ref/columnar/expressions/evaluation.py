@@ -143,7 +143,7 @@ def _compare(operation: Operation, type_: Type, left: ArrowColumn, right: ArrowC
 
 _COMPARED_TYPES: dict[str, Any] = {
     **ARROW_TYPES,
-    "unknown": pa.bool_(),  # all null: one of the types that Arrow compares
+    "unknown": pa.bool_(),  # every value is null, so any type that Arrow compares will do
     "string": pa.large_string(),
     "uuid": pa.binary(16),
     "binary": pa.large_binary(),

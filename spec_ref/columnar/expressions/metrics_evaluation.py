@@ -144,7 +144,7 @@ def _are_values(type_: Type, bounds: Bounds) -> Mask:
     name = kind(type_)
     if name in NO_BOUNDS:
         return np.ones(len(bounds.valid), np.bool_)
-    if name in _LENGTHS and name != "time":  # a time has a range
+    if name in _LENGTHS and name != "time":  # not every 64-bit integer is a time
         return np.isin(bounds.lengths, list(_LENGTHS[name]))
     if name in _BYTES:
         return _find_short_bounds(bounds, short_bytes_array(bounds), type_)

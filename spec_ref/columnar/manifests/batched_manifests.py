@@ -94,7 +94,7 @@ def _decode(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
     try:
         column = decoder.decode(parts, REQUIREMENT)
     except SpecError:
-        for one in pending:  # to add the file and the entry to the error
+        for one in pending:  # one at a time, to add the file and the entry to the error
             with one.manifest.errors_in_file():
                 decoder.decode(one.parts, REQUIREMENT, one.first)
         raise

@@ -177,7 +177,7 @@ class ManifestColumns(EncodedEntryColumns):
             return self._entries(chosen, without)
         except SpecError as error:
             if error.violation.file is None and len(chosen) > 1:
-                for row in chosen:  # to add the entry to the error
+                for row in chosen:  # one at a time, to add the entry to the error
                     self.entries(row[None], without=without)
             if error.violation.file is None:
                 raise self.with_location(error, int(chosen[0])) from error.__cause__

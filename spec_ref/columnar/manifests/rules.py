@@ -119,7 +119,7 @@ def _suspicious(columns: ManifestColumns, context: EntryContext, types: Mapping[
     wrong |= row_id & (added | ~data)
     has_ids = ~columns.nulls("equality_ids")
     equality = columns.content == FileContent.EQUALITY_DELETES
-    wrong |= has_ids | equality  # there are few of them, and an empty list breaks a rule too
+    wrong |= has_ids | equality  # entries with equality ids are few, so the definition checks all of them
     wrong |= columns.written_values("sort_order_id").valid & (columns.content == FileContent.POSITION_DELETES)
     wrong |= _offsets(columns)
     for attribute in _COUNTS:

@@ -116,7 +116,7 @@ def _bucket(type_: Type, array: Any, num_buckets: int) -> Any:
     for part in chunk_slices(len(hashes)):
         chunk = hashes[part]
         chunk &= _SIGN_MASK
-        chunk -= chunk // count * count  # numpy divides by one number many times faster than it takes remainders
+        chunk -= chunk // count * count  # numpy's division by a single number is many times faster than its remainder
     return with_same_nulls(array, hashes.view(np.int32), pa.int32())
 
 
@@ -188,7 +188,8 @@ def _count_units(transform: Transform, type_: Type, array: Any, arrow_type: Any)
     quotients = np.empty(min(len(values), CHUNK_SIZE), np.int64)
     for part in chunk_slices(len(values)):
         chunk = values[part].astype(np.int64, copy=False)
-        every_bit = int(np.bitwise_or.reduce(chunk))  # negative if some value is; otherwise no value is larger
+        # Negative if some value is negative; otherwise at least as large as every value.
+        every_bit = int(np.bitwise_or.reduce(chunk))
         wide = _floor_divide(chunk, unit, quotients[: len(chunk)], negative=every_bit < 0)
         if of_days is not None:
             wide = of_days(wide)

@@ -263,7 +263,7 @@ def _select_by_metrics(predicate: BoundPredicate, columns: ManifestColumns, rows
     try:
         return matching_files(predicate, columns, rows)
     except SpecError:
-        for row in rows:  # to add the file to the error
+        for row in rows:  # one at a time, to add the entry to the error
             with _ErrorsInEntry(columns, int(row)):
                 matching_files(predicate, columns, np.array([row]))
         raise
