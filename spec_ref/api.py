@@ -1,6 +1,6 @@
 """The public names of `import spec_ref`: functions over values, types and documents, which accept Python's own objects.
 
-They open no tables; `import conformance` has functions that do.
+They do not open tables; `import conformance` has functions that do.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def apply_transform(transform: Transform | str, type_: Type | str, value: Any) -
     Raises:
         SpecError: the code of the transform if it does not apply to the type; the code of the type if ``value`` is not
             a value of it.
-        TypeError: ``transform`` or ``type_`` is neither a transform or a type nor a text.
+        TypeError: ``transform`` is neither a transform nor a text, or ``type_`` is neither a type nor a text.
     """
     transform = parse_transform(transform) if isinstance(transform, str) else transform
     if not isinstance(transform, Transform):

@@ -25,7 +25,7 @@ RESERVED = {141: "DFL026"}
 def schema_problems(
     cls: type, record: Record, version: FormatVersion, partition: StructType | None, path: str = ""
 ) -> Iterator[Violation]:
-    """Find where the Avro schema of a file differs from a writer's of the version, including absent optional columns.
+    """Find where the Avro schema of a file differs from that of the version, including absent optional columns.
 
     Args:
         cls: the record class whose field table is the schema.

@@ -277,7 +277,7 @@ class RowReader:
             The record.
 
         Raises:
-            SpecError: the code of a field whose value is null though required, or not one of the allowed values.
+            SpecError: the code of a field whose value is required but null, or is not one of the allowed values.
         """
         values = dict(self.missing)
         for field in self.fields:

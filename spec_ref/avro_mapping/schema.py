@@ -188,7 +188,7 @@ def avro_default(field: NestedField) -> Any:
     """Convert the initial default of a field to the JSON of its Avro default (AVR003).
 
     A field with such a default has null as the second branch of its union (contradiction C10): Avro before 1.12 allows
-    only defaults of the first one.
+    only defaults of the first branch.
 
     Args:
         field: a field of a struct.

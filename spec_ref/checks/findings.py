@@ -1,4 +1,4 @@
-"""Findings of checks: a broken requirement, its severity, and how often it was broken, and by which writer.
+"""Findings of checks: a broken requirement, its severity, and how often and by which writer it was broken.
 
 Checks of metadata files, manifest lists, manifests, data files and whole tables all report these. A check of one file
 reports each place; `Tally` adds up the findings of many files, in any order, to one for each cause.

@@ -236,7 +236,7 @@ class Hasher:
 
         Args:
             data: the words of all values; those of one value follow one another.
-            first: the number of each value's first word; is overwritten.
+            first: the number of each value's first word; the array is overwritten.
             lengths: the bytes of each value.
             out: where to write the hashes.
         """

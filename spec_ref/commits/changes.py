@@ -28,7 +28,7 @@ class NewFile:
 
     data_file: DataFile
     spec_id: int | None = None
-    """Its partition spec; None for the default one of the table that the change was planned on."""
+    """The id of its partition spec; None for the default spec of the table that the change was planned on."""
 
     data_sequence_number: int | None = None
     """The sequence number that the rows belong to, if they are older (SEQ007); None to inherit that of the commit."""
@@ -49,7 +49,7 @@ class NewFile:
 class Validation:
     """The optional checks of the snapshots since the one that a change was planned on (OCC004).
 
-    That removed files still exist is always checked, because the spec requires it (OCC007, OCC008).
+    Whether removed files still exist is always checked, because the spec requires it (OCC007, OCC008).
     """
 
     conflict_filter: Any = TRUE
@@ -62,7 +62,7 @@ class Validation:
     """Whether concurrent commits conflict if they added a delete file, or removed a data file, that may match."""
 
     files_exist: tuple[str, ...] = ()
-    """Data files that have to be in the table, because the added deletes are for their rows."""
+    """Data files that have to be in the table, because the added deletes delete their rows."""
 
     data_specs: frozenset[int] | None = None
     """The partition specs that data files of concurrent commits may have, including rewritten files: the added equality

@@ -30,7 +30,7 @@ def commit_conflict(
 
     Args:
         requirement: the code in the register.
-        message: what is wrong, for people.
+        message: what is wrong, in words.
         found: the value that was found; it is abbreviated.
         expected: the value that the change relies on.
 
@@ -45,7 +45,7 @@ def missing_file(requirement: str, message: str, path: str) -> MissingFile:
 
     Args:
         requirement: the code of the field that names the file.
-        message: what is wrong, for people.
+        message: what is wrong, in words.
         path: the location of the file.
 
     Returns:

@@ -77,8 +77,8 @@ def remove_files(
         The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: OCC007 if a file to remove is not in the table; OCC008 if only some of its rows match the
-            predicate, or that is not known.
+        CommitConflict: OCC007 if a file to remove is not in the table; OCC008 if some of its rows may not match the
+            predicate.
     """
     kept: list[ManifestFile] = []
     removed: list[ListedEntry] = []
@@ -121,7 +121,7 @@ def _without_removed_files(
     commit_manifests: CommitManifests,
     sequence_number: int,
 ) -> Steps[list[ManifestFile]]:
-    """Return a manifest without removed files; the same manifest if it lists none."""
+    """Return a manifest without removed files; the same manifest if it lists no removed file."""
     spec = current.spec_by_id(manifest.partition_spec_id)
     if not manifest.may_have_live_files or _is_unaffected(manifest, removal, spec):
         return [manifest]

@@ -38,7 +38,7 @@ def file_key(data_file: DataFile) -> FileKey:
         data_file: a data or delete file.
 
     Returns:
-        The path and the content offset; None as offset if the file has none.
+        The path and the content offset, which is None if the file has none.
     """
     return data_file.file_path, data_file.content_offset
 

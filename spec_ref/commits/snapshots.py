@@ -177,7 +177,8 @@ def assign_row_ids(
         current: the table that the change is applied to.
 
     Returns:
-        The entries with first row ids, and the table's next row id before and after; None if the version has none.
+        The entries with first row ids, and the table's next row id before and after; None for both in versions without
+        row ids.
     """
     if current.next_row_id is None:
         return manifest_files, None

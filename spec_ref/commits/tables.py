@@ -82,7 +82,7 @@ class TableKind(Protocol):
             metadata: the content of that file.
 
         Returns:
-            True or False; None if nothing is proved, because it may still be done or the state read is outdated.
+            True or False; None if it is unknown.
         """
 
 
@@ -185,7 +185,7 @@ class FileSystemTable:
     def is_committed(
         self, expected: str | None, new: str, metadata: TableMetadata
     ) -> Generator[Effect, Any, bool | None]:
-        """Find out whether the file of the next version has the content to commit, and the written file was renamed.
+        """Find out whether the file of the next version has the content to commit and was renamed from ``new``.
 
         Others may have committed identical metadata, such as the same expiry: then the written file still exists.
 

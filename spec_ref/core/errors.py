@@ -21,7 +21,7 @@ from immutabledict import immutabledict
 from spec_ref.core.versions import FormatVersion
 
 MAX_REPR_LENGTH = 120
-"""The maximum number of characters of a found value in a message; hostile files have long ones."""
+"""The maximum number of characters of a found value in a message; hostile files may have long values."""
 
 
 MAX_REPR_ITEMS = 1000
@@ -185,7 +185,7 @@ def spec_error(
 
     Args:
         requirement: the code in the register.
-        message: what is wrong, for people.
+        message: what is wrong, in words.
         aspect: the part of the requirement that is broken, if it can be broken in several ways.
         found: the value that was found, of any type; it is abbreviated.
         expected: what the spec requires: in words, or the right number.

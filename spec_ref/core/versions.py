@@ -15,7 +15,7 @@ import attrs
 
 
 class FormatVersion(enum.IntEnum):
-    """An adopted version of the table format. Version 4 is a draft and not among them."""
+    """An adopted version of the table format. Version 4 is a draft and is not included."""
 
     V1 = 1
     V2 = 2

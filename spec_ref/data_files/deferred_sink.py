@@ -71,7 +71,7 @@ class TailRecordingSink(DeferredSink):
         self._length = length
         self._last = b""
         self.parts: list[tuple[int, bytes]] = []
-        """The parts that are remembered, with their starts."""
+        """The recorded parts, with their starts."""
 
     def write(self, data: Any) -> int:
         """Pass bytes on, or hold them back.

@@ -33,7 +33,7 @@ MAX_METADATA = 1 << 24
 to the same bytes repeatedly."""
 
 MAX_CHUNKS = 1 << 12
-"""The maximum number of chunks in which these footers are compressed."""
+"""The maximum number of chunks in which the footer and the stripe footers are compressed."""
 
 MAX_CHUNK = 1 << 24
 """The maximum number of bytes of one chunk; its length has 23 bits, and compression block sizes are smaller."""

@@ -77,7 +77,7 @@ BEYOND_NANOSECONDS = "beyond-nanoseconds"
 def _read_out_of_range_stripe(
     file: Any, opened: Any, stripe: int, places: list[int], struct: StructType
 ) -> pa.RecordBatch:
-    """Read a stripe, decoding timestamps at the top level and in structs here, and everything else by pyarrow."""
+    """Read a stripe, decoding timestamps at the top level and in structs here, and everything else with pyarrow."""
     data = open_source(file)
     far = _OutOfRangeStripe(data, read_stripes(data)[stripe], lambda names: opened.read_stripe(stripe, columns=names))
     schema = opened.schema
@@ -99,7 +99,7 @@ class _OutOfRangeStripe:
     data: Any
     stripe: Stripe
     read: Callable[[list[str]], Any]
-    """Reads columns by pyarrow: by their names, with dots for those in structs."""
+    """Reads columns with pyarrow, by their names, with dots for columns in structs."""
 
     def fields(
         self,

@@ -162,7 +162,7 @@ def struct_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = N
         The struct type.
 
     Raises:
-        SpecError: ORC001 for a column without id, ORC002 to ORC008 for a column of no Iceberg type.
+        SpecError: ORC001 for a column without id, ORC002 to ORC008 for a column without an Iceberg type.
     """
     return columns_from_orc(schema, mapping).all_readable()
 
@@ -279,7 +279,8 @@ def _type(arrow: pa.DataType, attributes: Attributes, ids: ColumnIds) -> Type:
     if isinstance(arrow, pa.TimestampType):
         unit = attributes.get(TIMESTAMP_UNIT, "MICROS")
         if (arrow.tz is not None, unit) not in _TIMESTAMPS:
-            raise spec_error("ORC003", f"{TIMESTAMP_UNIT} is unknown", found=unit, expected="MICROS or NANOS")
+            message = f"the value of {TIMESTAMP_UNIT} is unknown"
+            raise spec_error("ORC003", message, found=unit, expected="MICROS or NANOS")
         return _TIMESTAMPS[arrow.tz is not None, unit]
     if isinstance(arrow, pa.Decimal128Type):
         return DecimalType(arrow.precision, arrow.scale)

@@ -96,7 +96,7 @@ def _open_file(file: Any, **options: Any) -> pq.ParquetFile:
 
 
 def _dictionary_columns(footer: pq.FileMetaData, struct: StructType) -> list[str]:
-    """Find the columns of strings and bytes that every row group stores by a dictionary only, as far as sizes show.
+    """Find the columns of strings and bytes that every row group stores by a dictionary only, judging by sizes.
 
     If a page has no dictionary, pyarrow would build one, which takes longer than reading the values.
 

@@ -158,8 +158,8 @@ def struct_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None
         The struct type.
 
     Raises:
-        SpecError: PQT001 for a column without id, PQT002 to PQT007 for a column of no Iceberg type. Paths are the names
-            of the columns.
+        SpecError: PQT001 for a column without id, PQT002 to PQT007 for a column without an Iceberg type. Paths are the
+            names of the columns.
     """
     return columns_from_parquet(root, mapping).all_readable()
 

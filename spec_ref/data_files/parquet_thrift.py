@@ -99,8 +99,9 @@ class ParquetNode:
     """One of `LOGICAL_TYPES`, from the logical type or, in older files, the converted type."""
 
     parameters: tuple[Any, ...] = ()
-    """For DECIMAL precision and scale; for TIME and TIMESTAMP unit and whether adjusted to UTC; for INTEGER bits and
-    whether signed; for GEOMETRY the CRS and for GEOGRAPHY the CRS and the algorithm, if they are set."""
+    """DECIMAL has precision and scale; TIME and TIMESTAMP have the unit and whether values are adjusted to UTC; INTEGER
+    has the number of bits and whether it is signed; GEOMETRY has the CRS, and GEOGRAPHY the CRS and the algorithm, if
+    they are set."""
 
     children: tuple[ParquetNode, ...] = ()
 
@@ -264,7 +265,7 @@ class CompactReader:
             The value.
 
         Raises:
-            SpecError: PQT001 if the footer has too many values, nests too deep or is damaged.
+            SpecError: PQT001 if the footer has too many values, is nested too deeply or is damaged.
         """
         self.remaining -= 1
         if self.remaining < 0:

@@ -46,8 +46,8 @@ def open_records(
         The columns of the file, and the function that reads its rows.
 
     Raises:
-        SpecError: the file does not have the format, or has columns of no Iceberg type; while rows are read, also if
-            the file is damaged.
+        SpecError: the file does not have the format, or has columns without an Iceberg type. If the file is damaged,
+            the error may be raised only when rows are read.
     """
     reader = open_rows(file, file_format, mapping, decryption_properties=decryption_properties)
 

@@ -47,7 +47,7 @@ class DataFileWriter(Protocol):
         """Write the rest of the file. The output stays open."""
 
     def abandon(self) -> None:
-        """Stop writing, because the file is not wanted any longer."""
+        """Stop writing, because the file is no longer needed."""
 
 
 def write_error(requirement: str, error: Exception) -> SpecError:

@@ -66,7 +66,7 @@ STRING = PrimitiveType("string")
 UUID = PrimitiveType("uuid")
 BINARY = PrimitiveType("binary")
 UNKNOWN = PrimitiveType("unknown", since=UNKNOWN_TYPE.since)
-"""The type whose only value is null; data files do not store columns of it (TYP026)."""
+"""The type whose only value is null; data files do not store columns of this type (TYP026)."""
 
 PLAIN_PRIMITIVES: dict[str, PrimitiveType] = {
     type_.name: type_

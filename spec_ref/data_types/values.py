@@ -232,8 +232,8 @@ def check_unique_keys(type_: MapType, keys: tuple[Any, ...]) -> None:
 def value_key(type_: Type, value: Any) -> Hashable:
     """Make a hashable key that two values of a type share exactly when they are the same value.
 
-    Every NaN is the same value; -0.0 and 0.0 differ, because they are stored differently; so do decimals of two scales.
-    The order of the entries of a map does not matter.
+    Every NaN is the same value; -0.0 and 0.0 differ, because they are stored differently, and decimals of different
+    scales differ, too. The order of the entries of a map does not matter.
 
     Args:
         type_: the type of the value.

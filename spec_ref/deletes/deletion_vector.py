@@ -29,7 +29,7 @@ MAX_LISTED_POSITIONS = 1 << 27
 """The maximum number of positions in one array, which takes a gigabyte; a vector of a few kilobytes may have 2**32."""
 
 _FRAME = len(MAGIC) + 8
-"""Bytes of a blob that are not vector."""
+"""The number of bytes of a blob outside of its vector."""
 
 
 @record

@@ -1,4 +1,5 @@
-"""AES GCM streams: files that are encrypted in blocks, each with a tag of its content and place (AES GCM Stream).
+"""AES GCM streams: files of encrypted blocks, each with a tag that authenticates its content and place (AES GCM
+Stream).
 
 Decided here, because the text leaves it open:
 
@@ -36,7 +37,7 @@ HEADER_LENGTH = 8
 NONCE_LENGTH = 12
 TAG_LENGTH = 16
 OVERHEAD = NONCE_LENGTH + TAG_LENGTH
-"""The bytes of a cipher block that are not ciphertext."""
+"""The number of bytes of a cipher block that are not ciphertext."""
 
 KEY_LENGTHS = (16, 24, 32)
 

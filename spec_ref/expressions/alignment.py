@@ -14,7 +14,7 @@ from spec_ref.data_types.types import DOUBLE, INT, PLAIN_PRIMITIVES, UNKNOWN, Ty
 from spec_ref.expressions.bound import BoundPromotion, BoundTerm
 
 
-def _can_promote(type_: Type, wide: Type) -> bool:
+def _can_compare_as(type_: Type, wide: Type) -> bool:
     """Decide whether values of a type can be compared as another one; null is a value of any type."""
     return type_ in (wide, UNKNOWN) or is_promotion(type_, wide) or (type_, wide) == (INT, DOUBLE)
 
@@ -22,7 +22,7 @@ def _can_promote(type_: Type, wide: Type) -> bool:
 _KINDS = {
     frozenset((kind(one), kind(other)))
     for one, other in permutations((type_ for type_ in PLAIN_PRIMITIVES.values() if type_ != UNKNOWN), 2)
-    if any(_can_promote(one, wide) and _can_promote(other, wide) for wide in (one, other, DOUBLE))
+    if any(_can_compare_as(one, wide) and _can_compare_as(other, wide) for wide in (one, other, DOUBLE))
 }
 
 
@@ -65,4 +65,4 @@ def _promote(term: BoundTerm, type_: Type) -> BoundTerm | None:
     """Promote a term to a type; None if there is no such promotion."""
     if term.type == type_:
         return term
-    return BoundPromotion(term, type_) if _can_promote(term.type, type_) else None
+    return BoundPromotion(term, type_) if _can_compare_as(term.type, type_) else None

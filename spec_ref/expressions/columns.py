@@ -26,7 +26,7 @@ def literal(value: PythonValue) -> Literal:
 
     Args:
         value: a Python value. A `datetime.datetime` with a time zone is a constant for timestamptz columns, and one
-            without is one for timestamp columns; bytes are constants for binary and fixed columns.
+            without a time zone is a constant for timestamp columns; bytes are constants for binary and fixed columns.
 
     Returns:
         The constant. Only a `decimal.Decimal` has a type; for all others it is None, and binding uses that of the

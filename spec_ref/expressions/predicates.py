@@ -187,7 +187,7 @@ class Test(_Operators):
 
 @record
 class Comparison(_Operators):
-    """A comparison of two values (Comparisons), or the test of a value for a constant prefix (Tests)."""
+    """A comparison of two values (Comparisons), or a test whether a value begins with a constant prefix (Tests)."""
 
     operation: Operation
     left: ValueExpression

@@ -111,7 +111,7 @@ def _project(predicate: BoundPredicate, projection: Projection) -> Any:
 
 
 def project_leaf(leaf: Leaf, projection: Projection) -> BoundPredicate:
-    """Project one leaf through every field of the spec: inclusively all fields have to match, strictly any of them.
+    """Project one leaf through every field of the spec: all fields (inclusive) or any field (strict) have to match.
 
     Args:
         leaf: a test, comparison or set test of one term.

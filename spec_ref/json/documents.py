@@ -46,7 +46,7 @@ def loads(text: bytes | str) -> Any:
 
     Raises:
         SpecError: TMD029 if the text is not JSON or not UTF-8, repeats a name in an object, holds a lone surrogate,
-            nests too deep, has an integer of thousands of digits, or is too large, in bytes or in values.
+            is nested too deeply, has an integer of thousands of digits, or is too large, in bytes or in values.
     """
     if len(text) > MAX_BYTES:
         raise spec_error(DOCUMENT, "the document is too large", found=len(text), expected=f"at most {MAX_BYTES} bytes")

@@ -1,6 +1,6 @@
 """Find the place of an error in a JSON text, for texts that cannot be parsed.
 
-A parser reports the line and the column; to fix a file of one long line, the names on the path are needed.
+A parser reports the line and the column; to fix a file that is one long line, its author needs the names on the path.
 """
 
 from __future__ import annotations

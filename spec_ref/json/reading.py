@@ -95,7 +95,7 @@ def wrong_type_error(kind_name: str, requirement: str, value: Any) -> SpecError:
     """Make the error for a value of the wrong kind.
 
     Args:
-        kind_name: the expected kind, for people.
+        kind_name: the expected kind, in words.
         requirement: the code of the row that holds the value.
         value: the value; it is abbreviated.
 
@@ -185,7 +185,7 @@ def read_scalar(accepts: Callable[[Any], bool], name: str, requirement: str, val
 
     Args:
         accepts: decides whether a value is of the kind.
-        name: the name of the kind, for people.
+        name: the name of the kind, in words.
         requirement: the code of the row that holds the value.
         value: the parsed JSON.
 

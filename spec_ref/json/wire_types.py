@@ -106,7 +106,7 @@ class RecordOf:
     """The kinds of attributes whose rule has no type."""
 
     post_read: Callable[[Any, FormatVersion], Any] | None = None
-    """Post-processes a decoded record, if fields have a meaning together."""
+    """Post-processes a decoded record, if the meaning of a field depends on other fields."""
 
 
 Kind: TypeAlias = ScalarKind | ListOf | MapOf | Converted | RecordOf

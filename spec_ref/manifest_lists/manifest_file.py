@@ -75,7 +75,7 @@ class ManifestFile:
     """The entry of a manifest in a manifest list.
 
     Upgraded tables have lists of every version. A list need not state which version wrote it, so readers of all
-    versions read each column that is present, and require none that any version omits.
+    versions read each column that is present, and require only columns that no version omits.
     """
 
     manifest_path: str = spec_field(

@@ -19,7 +19,7 @@ REQUIREMENT = "MLS002"
 """The code for a file that is not a manifest list."""
 
 MAX_CACHED_LENGTH = 1 << 14
-"""The longest Avro schema, in bytes, whose interpretation is cached; that of a writer has less than 4 KiB."""
+"""The longest Avro schema, in bytes, whose interpretation is cached; those of writers have less than 4 KiB."""
 
 
 def read_manifest_list(

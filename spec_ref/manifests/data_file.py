@@ -265,7 +265,7 @@ class DataFile:
         type=STRING,
         default=None,
     )
-    """The data file that all deletes of a delete file apply to, if it is only one."""
+    """The data file that all deletes of a delete file apply to, if there is only one."""
 
     content_offset: int | None = spec_field(
         "content_offset",

@@ -40,8 +40,8 @@ class ManifestEntry:
         type=LONG,
         default=None,
     )
-    """The snapshot that added the file, or deleted it. None is inherited (MAN019), which some writers of v1 rely on
-    too."""
+    """The snapshot that added the file, or deleted it. If it is None, the entry inherits it (MAN019); some writers of
+    v1 rely on this, too."""
 
     sequence_number: int | None = spec_field(
         "sequence_number",
@@ -54,8 +54,8 @@ class ManifestEntry:
         type=LONG,
         default=None,
     )
-    """The data sequence number, which decides which deletes apply and never changes (MAN020). None is inherited by
-    added files."""
+    """The data sequence number, which decides which deletes apply and never changes (MAN020). If it is None, added
+    files inherit it."""
 
     file_sequence_number: int | None = spec_field(
         "file_sequence_number",
@@ -69,7 +69,7 @@ class ManifestEntry:
         default=None,
     )
     """The sequence number of the snapshot that added the file, which never changes. Deletes may apply to files with a
-    higher number (MAN021). None is inherited by added files."""
+    higher number (MAN021). If it is None, added files inherit it."""
 
     data_file: DataFile = spec_field(
         "data_file", id=2, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN015", type=RecordStruct(DataFile)

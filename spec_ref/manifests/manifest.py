@@ -36,7 +36,7 @@ _DATA_FILE = field_rules(DataFile)
 DATA_FILE = field_rules(ManifestEntry)["data_file"].id or 0
 
 MAX_CACHED_LENGTH = 1 << 17
-"""The longest Avro schema, in bytes, whose interpretation is cached; that of a manifest has about 8000."""
+"""The longest Avro schema, in bytes, whose interpretation is cached; those of writers have about 8,000 bytes."""
 
 _NOT_IN_V1 = ids_added_after_v1(ManifestEntry, DataFile)
 

@@ -47,7 +47,7 @@ def violation_at(
 
     Args:
         requirement: the code in the register.
-        message: what is wrong, for people.
+        message: what is wrong, in words.
         path: the place.
         found: the value that was found, as text.
         expected: what the spec requires.
@@ -77,7 +77,7 @@ def finding_at(
 
     Args:
         requirement: the code in the register.
-        message: what is wrong, for people.
+        message: what is wrong, in words.
         path: the place.
         found: the value that was found; it is abbreviated.
         expected: what the spec requires: in words, or the right number.
@@ -140,7 +140,7 @@ class ManifestTotals:
     """The sums over the entries of a manifest, to compare with its entry in the list."""
 
     partition: tuple[PartitionValues, ...] | None
-    """By the fields of the partition tuple; None if they are not known."""
+    """The values of each field of the partition tuple; None if the fields are not known."""
 
     files: dict[EntryStatus, int] = attrs.field(factory=lambda: dict.fromkeys(EntryStatus, 0))
     rows: dict[EntryStatus, int | None] = attrs.field(factory=lambda: dict.fromkeys(EntryStatus, 0))

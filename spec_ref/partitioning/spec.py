@@ -25,7 +25,7 @@ TRANSFORM = Converted(STRING, lambda text, _: parse_transform(text), lambda tran
 def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int, ...] | None) -> None:
     """Check that a field names its sources once: ``source-id`` for one (PAR022), ``source-ids`` for several (PAR027).
 
-    The table has ``source-id`` and ``source-ids`` as optional in v3, and its note asks for exactly one of them
+    The spec's table has ``source-id`` and ``source-ids`` as optional in v3, and its note asks for exactly one of them
     (contradiction B21). Files of 2024 that write ``source-id`` -1 beside ``source-ids`` are refused, because both are
     present.
 
@@ -78,8 +78,8 @@ class PartitionField:
     )
     """The id of the partition value in the tuples of manifests.
 
-    Version 1 should leave it out. It is written, as Iceberg-Java does, because PyIceberg and iceberg-rust refuse
-    specs without ids and iceberg-go counts others (contradiction E18).
+    Version 1 should leave it out. It is written, as Iceberg-Java does, because PyIceberg and iceberg-rust refuse specs
+    without ids and iceberg-go assigns other ids (contradiction E18).
     """
 
     name: str = spec_field("name", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR020", type=STRING)

@@ -20,7 +20,7 @@ from spec_ref.data_types.values import check_value
 from spec_ref.hashing import hash_value
 
 MAX_PARAMETER = 2**31 - 1
-"""The largest N of ``bucket[N]`` and W of ``truncate[W]``: the result of a bucket is an int, and so is its count."""
+"""The largest N of ``bucket[N]`` and W of ``truncate[W]``: the number of buckets and the width are ints."""
 
 MONTHS_PER_YEAR = 12
 HOURS_PER_DAY = 24
@@ -73,8 +73,8 @@ class _Transform:
             The partition value, of type ``result_type(source)``.
 
         Raises:
-            SpecError: the code of the transform, if it does not accept the source type, or the mathematical result does
-                not fit the result type, a case on which the spec is silent (``truncate[10]`` of the least int,
+            SpecError: the code of the transform, if it does not accept the source type, or if the mathematical result
+                does not fit the result type, which the spec does not mention (``truncate[10]`` of the least int,
                 contradiction C6); the code of the source type, if ``value`` is not a value of it.
         """
         result_type = self.result_type(source)

@@ -218,7 +218,8 @@ def register() -> dict[str, Requirement]:
 def check_id(requirement: str, aspect: str = "") -> str:
     """Build the id of a check: the slug of its requirement, followed by the aspect that is checked.
 
-    If the requirement was split from another one, the slug is that of the other one, so that ids of checks stay.
+    If the requirement was split from another one, the slug is that of the other one, so that ids of checks do not
+    change.
 
     Args:
         requirement: a code of the register.

@@ -82,8 +82,9 @@ class MoveColumn:
 class PromoteColumn:
     """Widen the type of a field, element, key or value.
 
-    It is refused if the values of a partition field of any spec that data files may have would change (EVO008), not
-    only of the default spec: the files of an older spec stay in the table, and filters are projected by that spec.
+    The promotion is refused if it would change values of a partition field (EVO008), of any spec that data files may
+    have and not only of the default spec: the files of an older spec stay in the table, and filters are projected by
+    that spec.
     """
 
     name: str
@@ -223,7 +224,7 @@ def assign_fresh_ids(type_: Type, last_column_id: int) -> tuple[Type, int]:
         last_column_id: the highest id that was assigned before.
 
     Returns:
-        The type and the highest id that is assigned now.
+        The type and the highest id that is assigned afterwards.
     """
 
     def take() -> int:

@@ -63,9 +63,9 @@ def read_name_mapping(source: str | list[Any]) -> tuple[MappedField, ...]:
         The mappings of the top level.
 
     Raises:
-        SpecError: NAM009 if it is not a list of field mappings or nests more than `MAX_DEPTH` levels; NAM002 or NAM003
-            for a malformed member; NAM007 if two mappings of one level share a name; TMD029 if the parsed object is not
-            JSON.
+        SpecError: NAM009 if it is not a list of field mappings or is nested more than `MAX_DEPTH` levels; NAM002 or
+            NAM003 for a malformed member; NAM007 if two mappings of one level share a name; TMD029 if the parsed object
+            is not JSON.
     """
     if isinstance(source, str):
         try:

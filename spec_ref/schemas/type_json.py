@@ -1,6 +1,6 @@
 """Types in JSON (Appendix C, Schemas).
 
-A primitive type and variant are a string, a nested type an object. The written form is canonical (JSC004). A reader
+Primitive types and variant are strings, nested types are objects. The written form is canonical (JSC004). A reader
 accepts whitespace around the parameters of a type and their separators (JSC005), ``geometry`` and ``geography`` without
 the parameters that have a default, and members of objects that the spec does not list: they have no meaning in this
 version, and are kept for the writers that define them.

@@ -1,7 +1,7 @@
 """Binary single-value serialization (Appendix D).
 
-The bytes of a single value, as bounds of columns and statistics store it. Nested types, unknown and variant have no
-such form; bounds of geometry, geography and variant have another one, see `spec_ref.single_value.bounds`.
+Bounds of columns and statistics store single values in this form. Nested types, unknown and variant do not have it;
+bounds of geometry, geography and variant have other forms, see `spec_ref.single_value.bounds`.
 """
 
 from __future__ import annotations

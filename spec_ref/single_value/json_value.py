@@ -214,7 +214,7 @@ def write_float(_: Type, value: float) -> float:
 
 
 def read_float(type_: Type, json: Json) -> float:
-    """Read a JSON number as a float or double; ``1`` is accepted as ``1.0`` is (contradiction B33).
+    """Read a JSON number as a float or double; ``1`` is accepted, like ``1.0`` (contradiction B33).
 
     Args:
         type_: float or double.

@@ -58,7 +58,7 @@ REF = RecordOf(SnapshotRef, "a snapshot reference", requirement="TMD021")
 
 
 def branch_ref(snapshot_id: int) -> SnapshotRef:
-    """Make a branch with the table's retention.
+    """Make a branch with the table's retention policy.
 
     Args:
         snapshot_id: the head of the branch.

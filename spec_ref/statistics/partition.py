@@ -143,7 +143,7 @@ class PartitionStatistics:
 def unified_partition_type(types: Iterable[StructType]) -> StructType:
     """Build the unified partition type: a struct of all partition fields of a table's specs, ascending by id (STA031).
 
-    Of fields with one id, the first one is kept; pass the newest spec first, so that its names are used. The type is
+    The first of several fields with one id is kept; pass the newest spec first, so that its names are used. The type is
     that of the first one whose type is known: a newer spec may have void for a dropped column. If fields of several ids
     share a name, such as a removed field and another that has its name now, the id is appended to the later names.
 

@@ -52,7 +52,7 @@ def decompress(data: bytes, limit: int = MAX_METADATA_BYTES) -> bytes:
 
     Args:
         data: the gzip data.
-        limit: the largest size of the result, in bytes; never more is held in memory.
+        limit: the largest size of the result, in bytes; no more than that is held in memory.
 
     Returns:
         The decompressed bytes.

@@ -22,7 +22,7 @@ from spec_ref.table_metadata.metadata import METADATA
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 SCHEMA_FILE_NAMES = {version: f"table-metadata-v{version}.schema.json" for version in FormatVersion}
-"""The files that are shipped with the package, in `spec_ref.table_metadata`."""
+"""The names of the files that are shipped with the package, in `spec_ref.table_metadata`."""
 
 PRIMITIVE = (
     r"^(boolean|int|long|float|double|date|time|timestamp|timestamptz|timestamp_ns|timestamptz_ns|string|uuid|binary"

@@ -38,7 +38,7 @@ def read_metadata(data: Source, *, file: str | None = None) -> TableMetadata:
         The metadata, with everything filled in that v1 may leave out.
 
     Raises:
-        SpecError: the code of the first problem that leaves it ambiguous what the table holds: TMD029 or TMD030 for an
+        SpecError: the code of the first problem that makes the content of the table ambiguous: TMD029 or TMD030 for an
             unreadable document, TMD001 for the version, the code of a malformed field, or of a broken rule in
             `spec_ref.table_metadata.checks.REFUSALS`. Metadata that only breaks requirements for writers is read;
             `check_metadata` reports them.

@@ -1,9 +1,9 @@
 """The form of a rule over several fields of table metadata.
 
 A rule is a small function that finds the places where the metadata breaks it, with a code and a decision: whether a
-reader must refuse the metadata. A reader must refuse what leaves it ambiguous which data the table has: an id that
-resolves to nothing, or to two things, on the way from the table to its rows. A reader ignores what breaks a requirement
-for writers only; the registry defines its severity (`spec_ref.checks`).
+reader must refuse the metadata. A reader must refuse metadata that does not determine which data the table has: an id
+that resolves to nothing, or to two things, on the way from the table to its rows. A reader ignores what breaks a
+requirement for writers only; the registry defines its severity (`spec_ref.checks`).
 """
 
 from __future__ import annotations

@@ -142,7 +142,8 @@ def _cycles(metadata: TableMetadata) -> FoundPlaces:
 
 
 NO_PARENT = -1
-"""What ClickHouse writes for a snapshot without a parent, as Iceberg-Java does for a table without a snapshot."""
+"""The parent id that ClickHouse writes for a snapshot without a parent; Iceberg-Java writes -1 for no current
+snapshot."""
 
 
 def _no_parent(metadata: TableMetadata) -> FoundPlaces:

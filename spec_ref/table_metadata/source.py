@@ -26,7 +26,7 @@ def parse_document(data: Source) -> dict[str, Any]:
 
     Raises:
         SpecError: TMD029 if it is not a JSON object; TMD030 if the gzip data is damaged.
-        TypeError: it has none of these forms; a path, for example, whose file the caller reads.
+        TypeError: the data has none of these forms; it is a path, for example, whose file the caller has to read.
     """
     if isinstance(data, dict):
         check_document(data)

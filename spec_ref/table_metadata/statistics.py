@@ -1,6 +1,6 @@
 """Table statistics and partition statistics (Table Statistics; Partition Statistics).
 
-Both are information: a reader may ignore them (STA007, STA036). A table may have many statistics files, of several
+Both are informational: a reader may ignore them (STA007, STA036). A table may have many statistics files, of several
 snapshots (STA035). A file of partition statistics is valid only while table metadata lists it (STA037); a writer may
 write one with each commit, or later (STA040).
 """

@@ -37,7 +37,7 @@ from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
 from spec_ref.manifest_lists.reader import REQUIREMENT, ManifestListSchema, manifest_list_schema
 
 FEW_MANIFESTS = 24
-"""At most this many manifests are read one at a time, which takes no longer."""
+"""At most this many manifests are read one at a time, which is as fast."""
 
 
 @attrs.frozen(eq=False)
@@ -134,7 +134,7 @@ class ListColumns:
 
         Raises:
             SpecError: the code of a required value that is null or of a number that is not allowed; MLS016 if a
-                summary is null; AVR014 for text that is not UTF-8. The path of the value is missing.
+                summary is null; AVR014 for text that is not UTF-8. The error does not state the place.
         """
         _check_text(self._column)
         _check_fields(self._list_decoder.manifests, self._column)

@@ -164,7 +164,7 @@ class ManifestColumns(EncodedEntryColumns):
 
         Args:
             rows: the numbers of the entries, ascending.
-            without: attributes of the files that are not decoded and left None.
+            without: attributes of the files that are left None instead of being decoded.
 
         Returns:
             The entries.

@@ -49,8 +49,8 @@ def select_manifests(
         The selected manifests, in order.
 
     Raises:
-        SpecError: DEL001 for deletes in v1, and where `ManifestSelection.select` raises it; without the number of the
-            manifest.
+        SpecError: DEL001 for deletes in v1; the other codes of `ManifestSelection.select`, but without the number of
+            the manifest.
     """
     rows = np.nonzero(list_columns.content == content)[0]
     spec_ids = list_columns.partition_spec_id[rows]

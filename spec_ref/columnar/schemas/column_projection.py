@@ -42,7 +42,7 @@ Read: TypeAlias = Callable[[Array], Array]
 
 _TIMESTAMPS = frozenset({"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
 _CHECKED_TYPES = frozenset({"string", "decimal", "time"})
-"""The types for which a file may store what is not a value, so that values are checked; WKB and variants are not
+"""The types for which a file may store data that is not a value, so that values are checked; WKB and variants are not
 parsed."""
 
 
@@ -375,7 +375,7 @@ def _without_values_of_nulls(array: Array) -> Array:
 
 
 def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool) -> Read:
-    """Make the function that reads lists of any form as lists of an Arrow type.
+    """Make the function that reads lists of any layout as lists of an Arrow type.
 
     Args:
         target: the Arrow type of the result.
@@ -411,7 +411,7 @@ def map_reader(
     required: bool,
     check: Callable[[Array, Any], None] | None = None,
 ) -> Read:
-    """Make the function that reads maps of any form as maps of an Arrow type.
+    """Make the function that reads maps of any layout as maps of an Arrow type.
 
     Args:
         target: the Arrow type of the result.

@@ -5,8 +5,8 @@ name; the result has every column of the schema, in its order and in the Arrow t
 `spec_ref.columnar.schemas.column_projection`, and contains only values of the types.
 
 Decided here, because the text leaves it open: a value of a wider Arrow type is accepted if it is exactly a value of the
-schema's type. 5 in 64 bits is an int, 1.5 in 64 bits is a float, and microseconds in nanoseconds are a timestamp.
-Others are refused, never truncated.
+schema's type. For example, 5 in a 64-bit column is accepted as an int, 1.5 in a 64-bit column as a float, and
+nanoseconds that are whole microseconds as a timestamp. Any other value is refused, never truncated.
 """
 
 from __future__ import annotations

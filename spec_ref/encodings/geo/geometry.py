@@ -15,7 +15,8 @@ from typing import TypeAlias
 from spec_ref.core.records import record
 
 MAX_DEPTH = 64
-"""How deep geometry collections may nest. Real ones are one or two deep; a hostile value must not exhaust the stack."""
+"""How deeply geometry collections may nest. Real ones nest one or two levels; a hostile value must not exhaust the
+stack."""
 
 Coordinate: TypeAlias = tuple[float, ...]
 """The ordinates of one position in the order X, Y, Z, M, with as many entries as its geometry has dimensions."""

@@ -22,7 +22,7 @@ MAX_CONTENT = 1 << 28
 produce, gigabytes."""
 
 WINDOW_LOG_MAX = 28
-"""The largest Zstandard window that memory is allocated for, as a power of two: that of `MAX_CONTENT`."""
+"""The base-2 logarithm of the largest Zstandard window that memory is allocated for: that of `MAX_CONTENT`."""
 
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LZ4_CONTENT_SIZE = 0x08

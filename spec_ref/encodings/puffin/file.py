@@ -39,7 +39,7 @@ COMPRESSED_PAYLOAD = 0x01
 
 FOOTER_CODEC = "lz4"
 MAX_PAYLOAD = 1 << 25
-"""The maximum number of bytes of the footer's JSON. The format allows 2**31; this describes a hundred thousand
+"""The maximum number of bytes of the footer's JSON. The format allows 2**31; this suffices for a hundred thousand
 deletion vectors."""
 
 _TAIL = struct.Struct("<iI4s")

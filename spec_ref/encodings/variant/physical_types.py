@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from spec_ref.core.records import record
 
 MAX_DEPTH = 128
-"""How deep objects and arrays may nest; a hostile value must not exhaust the stack."""
+"""How deeply objects and arrays may nest; a hostile value must not exhaust the stack."""
 
 
 @record
@@ -83,7 +83,7 @@ DECIMAL_BYTES: dict[PhysicalType, int] = {
     PhysicalType.DECIMAL8: 8,
     PhysicalType.DECIMAL16: 16,
 }
-"""The bytes of the unscaled value of each decimal type."""
+"""The number of bytes of the unscaled value of each decimal type."""
 
 MAX_SCALE = 38
 """The greatest scale of a decimal."""

@@ -13,7 +13,7 @@ Decided here, because Parquet's text leaves a choice to readers (contradiction E
   beside shredded fields, a value that is not an object, or an object with a field that is shredded.
 - An object may be in ``value`` alone, and the groups of shredded fields may be optional, though no writer should do so.
 - If both are missing where a value is needed, as in a row or in an array, the value is the variant null.
-- A decimal is the smallest of the three decimal types that holds the precision of its column.
+- A decimal has the smallest of the three decimal types that holds the precision of its column.
 """
 
 from __future__ import annotations

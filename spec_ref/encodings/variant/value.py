@@ -64,8 +64,8 @@ def decode_value(value: bytes, names: tuple[str, ...], depth: int = 0) -> Varian
         The decoded value.
 
     Raises:
-        SpecError: TYP006 if the value is not version 1 of the encoding, or nests more than `MAX_DEPTH` levels together
-            with its containers.
+        SpecError: TYP006 if the value is not version 1 of the encoding, or is nested more than `MAX_DEPTH` levels
+            together with its containers.
     """
     return _ValueReader(value, names).node(0, len(value), depth)
 

@@ -42,7 +42,7 @@ def encode_variant(node: VariantValue) -> Variant:
         The metadata and the value.
 
     Raises:
-        SpecError: TYP006 if a primitive is not of its type, a name cannot be encoded, or the value nests more than
+        SpecError: TYP006 if a primitive is not of its type, a name cannot be encoded, or the value is nested more than
             `MAX_DEPTH` levels.
     """
     names: set[str] = set()

@@ -60,7 +60,7 @@ class DecompressedBlock:
     """One block, decompressed."""
 
     count: int
-    """The number of objects that it states."""
+    """The number of objects that the block states."""
 
     payload: bytes
 

@@ -123,7 +123,7 @@ class RecordColumn:
 
 
 class UnionColumn:
-    """Values of several types. Each branch is the rows that chose it (None for all rows) and their values."""
+    """Values of several types. Each branch has the rows of one type (None for all rows) and their values."""
 
     __slots__ = ("branches", "length")
 

@@ -142,7 +142,7 @@ class VectorizedBuffer:
         return size, after
 
     def invalidate(self, pos: Positions, wrong: npt.NDArray[np.bool_]) -> Positions:
-        """Replace the positions where something malformed was read by the invalid position.
+        """Set the positions where malformed data was read to the invalid position.
 
         Args:
             pos: the positions.

@@ -148,7 +148,7 @@ class FixedNode(Node):
 
 
 class EnumNode(Node):
-    """Enums: the index of a symbol each."""
+    """Enums, each as the index of a symbol."""
 
     def __init__(self, symbols: tuple[str, ...]) -> None:
         self.symbols = symbols
