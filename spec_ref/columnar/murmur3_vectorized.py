@@ -34,7 +34,7 @@ IDLE_BLOCKS = 2
 WORD = 4
 WORD_BITS = 32
 CACHE_LINE = 64
-"""The bytes of a cache line. Memory is aligned to it, so that no load or store touches two lines."""
+"""The number of bytes of a cache line. Memory is aligned to it, so that no load or store touches two lines."""
 
 Words: TypeAlias = npt.NDArray[np.uint32]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -200,7 +200,7 @@ class Hasher:
 
         Args:
             rows: a row of little-endian words per value; the last word is padded with zeros.
-            length: the bytes of each value.
+            length: the number of bytes of each value.
             out: where to write the hashes.
         """
         hashes, words, scratch = self._memory(len(rows))
@@ -221,7 +221,7 @@ class Hasher:
 
         Args:
             rows: a row of little-endian words per value, with any bytes from the value's end on.
-            lengths: the bytes of each value.
+            lengths: the number of bytes of each value.
             out: where to write the hashes.
         """
         count, width = rows.shape
@@ -237,7 +237,7 @@ class Hasher:
         Args:
             data: the words of all values; those of one value follow one another.
             first: the number of each value's first word; the array is overwritten.
-            lengths: the bytes of each value.
+            lengths: the number of bytes of each value.
             out: where to write the hashes.
         """
         count = len(lengths)

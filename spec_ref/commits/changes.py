@@ -121,8 +121,8 @@ class SnapshotChange:
     branch: str = MAIN
     validation: Validation = NOTHING
     keeps_rows: bool = False
-    """Whether the added files hold the rows of the removed ones: concurrently added deletes of the removed files would
-    be lost."""
+    """Whether the added files hold the rows of the removed files, so that deletes that were concurrently added for the
+    removed files would be lost."""
 
     merges: bool = False
     """Whether manifests are merged, if the table's properties enable merging."""

@@ -23,7 +23,7 @@ MAX_VALUES = 1 << 20
 columns has half as many."""
 
 SCHEMA_ID = 2
-"""The id of the schema in a footer."""
+"""The field id of the schema in a footer."""
 
 MAX_DEPTH = 100
 """The maximum number of levels of groups in a schema, and of structs in a footer."""

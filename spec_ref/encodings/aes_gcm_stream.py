@@ -1,5 +1,4 @@
-"""AES GCM streams: files of encrypted blocks, each with a tag that authenticates its content and place (AES GCM
-Stream).
+"""AES GCM streams: files of encrypted blocks, each with a tag for its content and its place (AES GCM Stream).
 
 Decided here, because the text leaves it open:
 

@@ -63,7 +63,7 @@ class FileMetrics:
     record_count: int
     file_size_in_bytes: int | None = None
     column_sizes: Mapping[int, int] | None = None
-    """The bytes of all regions that store the column; None for a row-oriented file (DFL011)."""
+    """The number of bytes of all regions that store the column; None for a row-oriented file (DFL011)."""
 
     value_counts: Mapping[int, int] = EMPTY
     """The number of values, including null and NaN (DFL012)."""

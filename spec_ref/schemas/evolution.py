@@ -422,7 +422,7 @@ def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecErr
         new.type, old.type, version
     ):
         if is_primitive(old.type) != is_primitive(new.type):
-            return spec_error("EVO013", "a field changed between primitive and nested", found=changed)
+            return spec_error("EVO013", "a field changed between a primitive and a nested type", found=changed)
         if old.type != new.type if is_primitive(old.type) else kind(old.type) != kind(new.type):
             message = "the type of a field changed to one that it cannot be promoted to"
             return spec_error("EVO003", message, found=changed)
