@@ -273,7 +273,7 @@ def check_texts(array: Any) -> None:
             check_texts(child)
     elif pa.types.is_map(type_) or pa.types.is_list(type_) or pa.types.is_large_list(type_):
         first, end = (array.offsets[place].as_py() for place in (0, -1))
-        # `flatten` does not work for lists of lists of uuids, if one is null.
+        # `flatten` fails for lists of lists of uuids if one of the lists is null.
         for part in (array.keys, array.items) if pa.types.is_map(type_) else (array.values,):
             check_texts(part.slice(first, end - first))
     elif pa.types.is_string(type_) or pa.types.is_large_string(type_):

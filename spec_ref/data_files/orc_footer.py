@@ -55,7 +55,7 @@ class Stream:
 
 @record
 class Stripe:
-    """A stripe: its location, and the bytes on disk of each ORC column in it."""
+    """A stripe: its location, and the number of bytes of each ORC column in it."""
 
     offset: int
     column_sizes: Mapping[int, int]

@@ -61,7 +61,7 @@ def orc_layout(data: Content, schema: pa.Schema, struct: StructType) -> tuple[di
         struct: its columns.
 
     Returns:
-        The bytes of each column by its id, and the offsets of the stripes, ascending.
+        The number of bytes of each column by its id, and the offsets of the stripes, ascending.
 
     Raises:
         SpecError: ORC008 if the file is damaged.

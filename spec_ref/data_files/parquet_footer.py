@@ -26,10 +26,10 @@ from spec_ref.data_types.types import (
 from spec_ref.encodings.varint import write_varint
 
 SCHEMA = 2
-"""The field of the footer with the schema elements, in depth-first order."""
+"""The id of the footer's field with the schema elements, which are in depth-first order."""
 
 LOGICAL_TYPE = 10
-"""The field of a schema element with its logical type, a union."""
+"""The id of the field of a schema element with its logical type, a union."""
 
 VARIANT_VERSION = 1
 _BYTE, _I32, _BINARY, _STRUCT = 3, 5, 8, 12

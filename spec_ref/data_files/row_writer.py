@@ -19,7 +19,7 @@ class FileLayout:
     """The locations of the columns in a file, for its manifest entry."""
 
     column_sizes: Mapping[int, int] | None = None
-    """Bytes by the id of the column, element, key or value; None for a row-oriented file (DFL011)."""
+    """The number of bytes by the id of the column, element, key or value; None for a row-oriented file (DFL011)."""
 
     split_offsets: tuple[int, ...] | None = None
     """The offsets where the file can be split; None if the format has no such places (DFL019)."""

@@ -122,7 +122,7 @@ def _order_through(
     projected = there if getattr(class_, place) else elsewhere
     if not tolerate:
         return BoundComparison(projected, target, class_.value)
-    # Partition values are integers here, so < is <= of the value before, and > is >= of the value after.
+    # Partition values are integers here, so `< v` is `<= v - 1`, and `> v` is `>= v + 1`.
     if projected in (_O.LT, _O.LT_EQ):
         last = class_.value - (projected is _O.LT)
         return BoundComparison(_O.LT_EQ, target, last + (last < 0 and not strict))

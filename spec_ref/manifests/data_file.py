@@ -136,7 +136,7 @@ class DataFile:
         type=_map(117, 118, LONG),
         default=None,
     )
-    """Bytes on disk by column id."""
+    """The number of bytes on disk by column id."""
 
     value_counts: Mapping[int, int] | None = spec_field(
         "value_counts",
@@ -148,7 +148,7 @@ class DataFile:
         type=_map(119, 120, LONG),
         default=None,
     )
-    """Values by column id, including null and NaN."""
+    """The number of values by column id, including null and NaN."""
 
     null_value_counts: Mapping[int, int] | None = spec_field(
         "null_value_counts",

@@ -406,7 +406,7 @@ def header_bytes(metadata: Mapping[str, bytes | str], *, codec: str, sync: bytes
     if codec not in _ENCODERS:
         raise ValueError(f"{codec} is not one of {', '.join(_ENCODERS)}")
     if len(sync) != SYNC_LENGTH:
-        raise ValueError(f"a sync marker has {SYNC_LENGTH} bytes")
+        raise ValueError(f"the sync marker does not have {SYNC_LENGTH} bytes")
     out = io.BytesIO()
     out.write(MAGIC)
     entries = {**metadata, CODEC_KEY: codec}
