@@ -322,7 +322,7 @@ _VALUE_CHECKS: dict[str, Callable[[Type, Any], None]] = {
     "time": _check_times,
     "string": _check_text,
     "decimal": _check_digits,
-    "geometry": _check_each,  # well-known binary has to be walked value by value
+    "geometry": _check_each,  # well-known binary has to be checked value by value
     "geography": _check_each,
 }
 """The checks for types that do not allow every value of their Arrow types."""

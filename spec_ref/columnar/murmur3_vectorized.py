@@ -345,7 +345,7 @@ def hash_strings(data: Bytes, offsets: Integers) -> Words:
         bounds = offsets[part.start : part.stop + 1]
         starts, ends = bounds[:-1], bounds[1:]
         is_short = ends - starts <= LONG_BYTES
-        # For few values, or many bytes of long values among the short ones, calls are faster than vectorized steps.
+        # For few values, or many bytes of long values among the short ones, hashing one by one is faster.
         if len(starts) < MIN_VECTORIZED or int(bounds[-1]) - int(bounds[0]) > chunks.CHUNK_SIZE * LONG_BYTES:
             is_short[:] = False
         if is_short.all():

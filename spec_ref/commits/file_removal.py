@@ -77,7 +77,7 @@ def remove_files(
         The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: OCC007 if a file to remove is not in the table; OCC008 if some of its rows may not match the
+        CommitConflict: OCC007 if a file to remove is not in the table; OCC008 if its rows do not all match the
             predicate.
     """
     kept: list[ManifestFile] = []
@@ -165,7 +165,7 @@ def _is_removed(data_file: DataFile, removal: Removal, spec: PartitionSpec) -> b
     outcome = evaluate_file(removal.where, data_file, spec)
     if outcome.might_match and outcome.might_fail:
         raise commit_conflict(
-            "OCC008", "some rows of a file may not match the delete filter", found=data_file.file_path
+            "OCC008", "a file may have rows that do not match the delete filter", found=data_file.file_path
         )
     return outcome.might_match
 

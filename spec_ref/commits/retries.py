@@ -70,7 +70,7 @@ def read_whole_number(properties: Mapping[str, str], name: str, default: int, di
         properties: the table properties.
         name: the name of the property.
         default: its value if it is absent.
-        digits: the most digits that it may have.
+        digits: the maximum number of its digits.
 
     Returns:
         The number, 0 or more.

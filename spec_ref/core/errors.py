@@ -51,7 +51,7 @@ def abbreviated_repr(value: Any) -> str:
     if isinstance(value, Description):
         return value if len(value) <= MAX_REPR_LENGTH else f"{value[:MAX_REPR_LENGTH]}... ({len(value)} characters)"
     if isinstance(value, str) and len(value) > MAX_REPR_LENGTH:
-        return f"{value[:MAX_REPR_LENGTH]!r}... ({len(value)} in all)"
+        return f"{value[:MAX_REPR_LENGTH]!r}... ({len(value)} characters)"
     if isinstance(value, bytes) and len(value) > MAX_REPR_LENGTH:
         return f"0x{value[: MAX_REPR_LENGTH // 2].hex()}... ({len(value)} bytes)"
     if not _is_brief(value):

@@ -21,7 +21,7 @@ def slice_batch(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
 
     Args:
         batch: a batch.
-        rows: the greatest number of rows of a piece.
+        rows: the maximum number of rows of a piece.
 
     Yields:
         Each piece.
@@ -35,7 +35,7 @@ def empty_batches(count: int, rows: int) -> Iterator[pa.RecordBatch]:
 
     Args:
         count: the number of rows of all batches.
-        rows: the greatest number of rows of a batch.
+        rows: the maximum number of rows of a batch.
 
     Yields:
         Each batch.

@@ -1,4 +1,4 @@
-"""Outputs for a library that record or hold back the end of what is written (Appendix A).
+"""Outputs for a library that record the end of what is written, or keep it until it is released (Appendix A).
 
 A file is written from beginning to end and never read again, as object stores require. So what a library omits from a
 footer is added before the footer is passed on, and what is needed from the file later is recorded.
@@ -13,7 +13,7 @@ from spec_ref.core.errors import Description, spec_error
 
 
 class DeferredSink:
-    """Passes bytes on to an output, until it is asked to hold them back."""
+    """Writes bytes to an output; after `hold_back`, keeps them until `release`."""
 
     closed = False
 
@@ -23,7 +23,7 @@ class DeferredSink:
         self._held: bytearray | None = None
 
     def write(self, data: Any) -> int:
-        """Pass bytes on, or hold them back.
+        """Write bytes to the output, or keep them for `release`.
 
         Args:
             data: the bytes.
@@ -39,15 +39,15 @@ class DeferredSink:
         return len(data)
 
     def tell(self) -> int:
-        """Return the position in the file in bytes, including what is held back."""
+        """Return the position in the file in bytes, including the bytes that are kept for `release`."""
         return self._passed + len(self._held or b"")
 
     def hold_back(self) -> None:
-        """Hold back later writes until `release` is called."""
+        """Keep the bytes of later writes until `release` is called."""
         self._held = bytearray()
 
     def release(self) -> bytes:
-        """Return the bytes that were held back; later writes are passed on."""
+        """Return the kept bytes; later ones are written to the output."""
         held, self._held = bytes(self._held or b""), None
         return held
 
@@ -74,7 +74,7 @@ class TailRecordingSink(DeferredSink):
         """The recorded parts, with their starts."""
 
     def write(self, data: Any) -> int:
-        """Pass bytes on, or hold them back.
+        """Write bytes to the output, or keep them for `release`.
 
         Args:
             data: the bytes.

@@ -176,7 +176,7 @@ def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
     Args:
         data: the content of the file.
         stream: the stream.
-        limit: the most bytes of the result.
+        limit: the maximum number of bytes of the result.
 
     Returns:
         The content of the stream.

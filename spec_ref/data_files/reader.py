@@ -31,7 +31,7 @@ class DataFileReader:
         Args:
             columns: the names of the top-level columns to read; batches may have others too. If it is empty, batches
                 only have a number of rows.
-            rows: the greatest number of rows of a batch.
+            rows: the maximum number of rows of a batch.
 
         Returns:
             An iterator over the batches.

@@ -17,7 +17,7 @@ def decompress_frames(packed: bytes | bytearray | memoryview, limit: int) -> tup
 
     Args:
         packed: the frames.
-        limit: the most bytes that are needed.
+        limit: the maximum number of bytes that are needed.
 
     Returns:
         The content, of at most one byte more than the limit, and whether the last frame is whole.

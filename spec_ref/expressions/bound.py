@@ -110,7 +110,7 @@ BoundTerm: TypeAlias = BoundReference | BoundTransform | BoundConstant | BoundPr
 
 @record
 class BoundTest:
-    """A test whether a value is null, is not null, is NaN or is not NaN."""
+    """A test of whether a value is null, is not null, is NaN or is not NaN."""
 
     operation: Operation
     term: BoundTerm
@@ -127,7 +127,7 @@ class BoundComparison:
 
 @record
 class BoundSetTest:
-    """A test whether a value is one of several constants of its type; there are at least two constants."""
+    """A test of whether a value is one of several constants of its type; there are at least two constants."""
 
     operation: Operation
     term: BoundTerm

@@ -233,7 +233,7 @@ def _function(json: Json, _: int) -> FunctionReference:
             raise spec_error("EXP018", "the catalog is not a name", found=catalog, path="/catalog")
     parts = [json] if isinstance(json, str) else json
     if not isinstance(parts, list) or not parts or not all(isinstance(part, str) for part in parts):
-        raise spec_error("EXP004", "the function name is not one name or a list of names", found=json)
+        raise spec_error("EXP004", "the function name is neither a string nor a list of strings", found=json)
     return FunctionReference(tuple(parts), catalog)
 
 

@@ -94,7 +94,7 @@ def bind_comparison(operation: Operation, term: BoundTerm, literal: Literal) -> 
 
 
 def bind_set_test(operation: Operation, term: BoundTerm, literals: tuple[Literal, ...]) -> BoundPredicate:
-    """Bind the test whether a term is in a set of constants; a constant that the type cannot represent equals no value.
+    """Bind the test of whether a term is in a set of constants; a constant outside of the type equals no value.
 
     Args:
         operation: `Operation.IN` or `Operation.NOT_IN`.

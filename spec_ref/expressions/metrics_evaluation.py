@@ -104,7 +104,7 @@ def column_stats(reference: BoundReference, metrics: Metrics) -> TermStats:
     """
     type_, field_id = reference.type, reference.id
     if not is_primitive(type_):
-        return UNKNOWN_STATS  # the counts of nested types and variants do not count their nulls
+        return UNKNOWN_STATS  # the counts of nested types and variants do not include their nulls
     values = _count(metrics.value_counts, field_id)
     nulls = _count(metrics.null_value_counts, field_id)
     nans = _count(metrics.nan_value_counts, field_id) if has_nan(type_) else 0

@@ -131,7 +131,7 @@ class _Operators:
 
     def __bool__(self) -> NoReturn:
         # `1 < column < 5` and `a and b` would silently drop one of their sides.
-        raise TypeError("a predicate is not true or false by itself; join predicates with &, | and ~")
+        raise TypeError("a predicate has no truth value; combine predicates with &, | and ~")
 
 
 @record
@@ -176,7 +176,7 @@ def _check_operation(requirement: str, operation: Operation, known: frozenset[Op
 
 @record
 class Test(_Operators):
-    """A test whether a value is null, is not null, is NaN or is not NaN (Tests)."""
+    """A test of whether a value is null, is not null, is NaN or is not NaN (Tests)."""
 
     operation: Operation
     child: ValueExpression
@@ -187,7 +187,7 @@ class Test(_Operators):
 
 @record
 class Comparison(_Operators):
-    """A comparison of two values (Comparisons), or a test whether a value begins with a constant prefix (Tests)."""
+    """A comparison of two values (Comparisons), or a test of whether a value begins with a constant prefix (Tests)."""
 
     operation: Operation
     left: ValueExpression
@@ -199,7 +199,7 @@ class Comparison(_Operators):
 
 @record
 class SetTest(_Operators):
-    """A test whether a value equals one of several constants, or none of them (Tests)."""
+    """A test of whether a value equals one of several constants, or none of them (Tests)."""
 
     operation: Operation
     child: ValueExpression

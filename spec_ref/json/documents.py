@@ -21,7 +21,7 @@ MAX_DEPTH = 180
 sixty levels deep."""
 
 MAX_BYTES = 1 << 30
-"""The largest size of a document after decompression, in bytes."""
+"""The maximum size of a document after decompression, in bytes."""
 
 MAX_VALUES = 1 << 23
 """The maximum number of values of a document, which take about 100 bytes each; a table of a hundred thousand

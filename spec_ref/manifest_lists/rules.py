@@ -20,7 +20,7 @@ _COUNTS = (
     ("deleted_rows_count", "MLS015"),
     ("first_row_id", "MLS018"),
 )
-"""The numbers that may not be negative."""
+"""The numbers that must not be negative."""
 
 
 def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecError]:

@@ -337,7 +337,7 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
                 code, "a value is beyond the bound", where, bound, abbreviated_repr(extreme), aspect=aspect
             )
         elif bound == 0 == extreme and beyond(bound_order(values.type)(bound), bound_order(values.type)(extreme)):
-            yield finding_at("MLS023", "the bound is a zero of the wrong sign", where, bound)
+            yield finding_at("MLS023", "the bound is a zero with the wrong sign", where, bound)
 
 
 def _is_beyond(beyond: Callable[[Any, Any], bool], bound: Any, extreme: Any) -> bool:

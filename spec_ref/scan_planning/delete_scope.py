@@ -200,7 +200,7 @@ def applicable_deletes(
     """Select the deletes of a snapshot that have to be applied to a data file.
 
     Args:
-        deletes: the deletes, for which `check_delete` passed.
+        deletes: deletes that passed `check_delete`.
         data_file: the data file.
         data_sequence_number: its data sequence number.
         spec: its partition spec.

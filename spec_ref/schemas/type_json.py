@@ -193,7 +193,7 @@ def _decimal(text: str, parameters: str) -> DecimalType:
     precision, comma, scale = parameters.partition(",")
     if not comma:
         raise spec_error("JSC003", "the text is not a decimal type", found=text, expected="decimal(P, S)")
-    # A scale above the precision, and a negative one, are types: the text limits only the precision.
+    # A negative scale, or one above the precision, is valid: the text limits only the precision.
     return DecimalType(
         _number(text, precision.strip(WHITESPACE), 0, math.inf),  # the type has its limit (TYP013)
         _number(text, scale.strip(WHITESPACE), -MAX_SCALE, MAX_SCALE),
@@ -213,7 +213,7 @@ def _geometry(text: str, parameters: str) -> GeometryType:
 
 
 def _geography(text: str, parameters: str) -> GeographyType:
-    # A name of a system may hold commas; the algorithm follows the last one.
+    # The name of a reference system may hold commas; the algorithm follows the last one.
     crs, comma, algorithm = parameters.rpartition(",")
     if not comma:
         return GeographyType(_crs(text, parameters))

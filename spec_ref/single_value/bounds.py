@@ -107,7 +107,7 @@ def truncate_lower(type_: Type, value: Any, width: int) -> Any:
     Args:
         type_: string or binary.
         value: a value of the type.
-        width: the greatest length of the result, in code points (string) or bytes (binary).
+        width: the maximum length of the result, in code points (string) or bytes (binary).
 
     Returns:
         The first ``width`` units of the value.
@@ -130,7 +130,7 @@ def truncate_upper(type_: Type, value: Any, width: int) -> Any:
     Args:
         type_: string or binary.
         value: a value of the type.
-        width: the greatest length of the result, in code points (string) or bytes (binary).
+        width: the maximum length of the result, in code points (string) or bytes (binary).
 
     Returns:
         The shortened bound; None if no such value exists, so that the column has no upper bound.

@@ -159,7 +159,7 @@ class JsonCodec:
             values = self._read_items(type_.value, json["values"], required=type_.value_required, requirement="TYP004")
         if len(keys) != len(values):
             found = Description(f"{len(keys)} keys, {len(values)} values")
-            raise spec_error("SVJ007", "the map has a different number of keys and values", found=found)
+            raise spec_error("SVJ007", "the map has different numbers of keys and values", found=found)
         check_unique_keys(type_, keys)
         return tuple(zip(keys, values, strict=True))
 

@@ -3,7 +3,7 @@
 A path leads through arrays: the bounds of a path apply to the elements of every array on the way and at its end. A
 field that is absent, or is a variant null, does not count. Values of one equivalence class of the encoding have one
 type, see `spec_ref.single_value.variant_bounds`. A value of another class than the bound, or an object, has another
-type, and a field with such a value may not have a bound.
+type, and a field with such a value must not have a bound.
 """
 
 from __future__ import annotations

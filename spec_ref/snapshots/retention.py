@@ -67,7 +67,7 @@ class RetainedSnapshots:
 
 
 def ancestors(snapshots: Mapping[int, Snapshot], snapshot_id: int) -> Iterator[Snapshot]:
-    """List a snapshot and its ancestors, as far as the table still has them; a cycle is walked once.
+    """List a snapshot and its ancestors, as far as the table still has them; each is listed once, even in a cycle.
 
     Args:
         snapshots: the snapshots of the table, by id.

@@ -116,7 +116,7 @@ def decode_theta(data: bytes) -> ThetaSketch:
 
     Raises:
         SpecError: PUF016 if the bytes are not a compact sketch of the default seed, their length does not match the
-            number of hashes, or hashes are repeated, not ascending though ordered, or not below theta.
+            number of hashes, or hashes are repeated, not ascending in an ordered sketch, or not below theta.
     """
     if len(data) < _HEADER.size:
         raise _sketch_error("the sketch is too short", Description(f"{len(data)} bytes"), "8 bytes or more")

@@ -15,7 +15,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20
 
 MAX_METADATA_BYTES = min(MAX_BYTES, 1 << 28)
-"""The largest size of decompressed metadata, in bytes; tables of 10,000 snapshots have about 8 MB."""
+"""The maximum size of decompressed metadata, in bytes; tables of 10,000 snapshots have about 8 MB."""
 
 GZIP_SUFFIXES = (".gz.metadata.json", ".metadata.json.gz")
 """The suffix that writers use, because some implementations require it, and another that readers accept (NOT009)."""
@@ -52,7 +52,7 @@ def decompress(data: bytes, limit: int = MAX_METADATA_BYTES) -> bytes:
 
     Args:
         data: the gzip data.
-        limit: the largest size of the result, in bytes; no more than that is held in memory.
+        limit: the maximum size of the result, in bytes; no more than that is held in memory.
 
     Returns:
         The decompressed bytes.

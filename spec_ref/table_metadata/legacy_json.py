@@ -68,7 +68,7 @@ def _id_map(value: Kind) -> Converted:
     def read(pairs: _Pairs, _: FormatVersion) -> dict[int, Any]:
         if len(pairs.keys) != len(pairs.values):
             found = Description(f"{len(pairs.keys)} keys, {len(pairs.values)} values")
-            raise spec_error(REQUIREMENT, "the map has a different number of keys and values", found=found)
+            raise spec_error(REQUIREMENT, "the map has different numbers of keys and values", found=found)
         made = dict(zip(pairs.keys, pairs.values, strict=True))
         if len(made) != len(pairs.keys):
             raise spec_error(REQUIREMENT, "the map has a repeated key", found=pairs.keys)

@@ -143,7 +143,7 @@ def _compare(operation: Operation, type_: Type, left: ArrowColumn, right: ArrowC
 
 _COMPARED_TYPES: dict[str, Any] = {
     **ARROW_TYPES,
-    "unknown": pa.bool_(),  # every value is null, so any type that Arrow compares will do
+    "unknown": pa.bool_(),  # every value is null, so any type that Arrow compares is suitable
     "string": pa.large_string(),
     "uuid": pa.binary(16),
     "binary": pa.large_binary(),

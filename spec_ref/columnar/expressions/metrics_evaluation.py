@@ -234,7 +234,7 @@ _LENGTHS: dict[str, dict[int, str]] = {
 refuses a bound of another length."""
 
 _NO_COUNTS = frozenset({"struct", "list", "map", "variant"})
-"""The types whose null counts do not count nulls of the column."""
+"""The types whose null counts do not include the nulls of the column."""
 
 
 @attrs.frozen(eq=False)

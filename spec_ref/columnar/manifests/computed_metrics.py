@@ -177,7 +177,7 @@ def comparable_array(type_: Type, array: Any) -> Any:
     stored, wanted = UNITS_PER_SECOND[arrow.unit], UNITS_PER_SECOND[UNITS[name]]
     if stored <= wanted:
         return integers if stored == wanted else pc.multiply_checked(integers, wanted // stored)
-    # Rounded down, also before 1970: nanoseconds are truncated towards the past (ORC004).
+    # Rounded down, before 1970 too (ORC004).
     factor = pa.scalar(stored // wanted, pa.int64())
     whole = pc.divide(integers, factor)
     below = pc.less(integers, pc.multiply(whole, factor))

@@ -33,7 +33,7 @@ STATISTICS = frozenset(
         "split_offsets",
     )
 )
-"""The ids of the fields that planning may not need: they are decoded on demand."""
+"""The ids of the fields that planning needs only sometimes: they are decoded on demand."""
 
 ENTRIES_AT_ONCE = 1000
 """How many entries are made into objects together, so that a whole batch is never held as objects."""

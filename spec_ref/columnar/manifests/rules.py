@@ -71,7 +71,7 @@ def _without_scheme(
     try:
         paths = columns.paths
     except SpecError:
-        return  # every entry is a suspect
+        return  # `suspect_entries` returns every entry
     bare = np.fromiter((path is not None and ":" not in path for path in paths), bool, len(columns))
     bare[suspects] = False
     rows = np.nonzero(bare)[0]
@@ -89,7 +89,7 @@ def _without_scheme(
 def suspect_entries(columns: ManifestColumns, context: EntryContext, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:
     """Find the entries that may break a rule; none that breaks one is left out.
 
-    A path without a scheme alone does not make an entry suspicious.
+    An entry is not included only because its path has no scheme.
 
     Args:
         columns: the batch.
@@ -101,7 +101,7 @@ def suspect_entries(columns: ManifestColumns, context: EntryContext, types: Mapp
     """
     try:
         return np.nonzero(_suspicious(columns, context, types))[0]
-    except (AssertionError, SpecError):  # a column in a form that no writer uses: every entry is suspect
+    except (AssertionError, SpecError):  # a column in a form that no writer uses: the definition checks every entry
         return np.arange(len(columns))
 
 
@@ -153,7 +153,7 @@ def _texts(columns: ManifestColumns) -> Mask:
     wrong = np.zeros(len(columns), np.bool_)
     _ = columns.paths  # raises an error if a path is not text
     formats = columns.formats
-    if not _PLAIN.issuperset(formats):  # Puffin, or a name that may not be a format
+    if not _PLAIN.issuperset(formats):  # Puffin, or perhaps not a format
         wrong |= np.fromiter((format_ not in _PLAIN for format_ in formats), bool, len(columns))
     columns.texts("referenced_data_file")
     return wrong
@@ -227,7 +227,7 @@ def _suspicious_bounds(columns: ManifestColumns, types: Mapping[int, Type]) -> M
 
 
 def _undecodable(type_: Type, values: BytesColumn) -> Mask:
-    """Find bounds that may not be of the type, or are NaN."""
+    """Find bounds that are perhaps not of the type, or are NaN."""
     name, lengths = kind(type_), values.lengths
     if name in _WHOLE:
         return np.asarray(lengths != _WHOLE[name])

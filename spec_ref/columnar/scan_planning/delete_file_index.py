@@ -148,7 +148,7 @@ class DeleteFileIndex:
         ]
         delete_scope.check_vectors([one.delete for one in vectors])
         if vectors:
-            yield vectors[0]  # it includes the deletes of all position delete files (DEL011)
+            yield vectors[0]  # includes the deletes of position delete files (DEL011)
             return
         if path in self._of_file:
             for one in self._of_file[path].at_least(data_sequence_number):

@@ -381,7 +381,7 @@ def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool
         target: the Arrow type of the result.
         element: the type of the elements.
         inner: the function that reads the elements.
-        required: whether elements may not be null.
+        required: whether a null element is an error.
 
     Returns:
         The function.
@@ -418,7 +418,7 @@ def map_reader(
         type_: the type of the maps.
         read_keys: the function that reads the keys.
         read_values: the function that reads the values.
-        required: whether values may not be null.
+        required: whether a null value is an error.
         check: receives the keys of all maps and the offsets of each map; None for no check.
 
     Returns:

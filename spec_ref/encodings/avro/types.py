@@ -23,7 +23,7 @@ MAX_DEPTH = 250
 """The maximum number of nested types; an Iceberg level takes two, as an optional field is a union."""
 
 MAX_FIXED = 1 << 24
-"""The largest size of a fixed type that is read, in bytes."""
+"""The maximum size of a fixed type that is read, in bytes."""
 
 FIELD_ID = "field-id"
 ELEMENT_ID = "element-id"

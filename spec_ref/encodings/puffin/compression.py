@@ -123,7 +123,7 @@ def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement:
     Args:
         name: the codec.
         data: the frame, from its magic number to its last byte.
-        limit: the most bytes that the content may have.
+        limit: the maximum number of bytes of the content.
         requirement: the code to raise if the data is not such a frame.
 
     Returns:

@@ -329,7 +329,7 @@ def write_puffin(
 
 
 def check_deletion_vector_metadata(blob: BlobMetadata) -> None:
-    """Check the description of a deletion vector for its writer.
+    """Check that the description of a deletion vector follows the rules for writers.
 
     Args:
         blob: the description of a blob; other types pass.
@@ -342,13 +342,13 @@ def check_deletion_vector_metadata(blob: BlobMetadata) -> None:
 
 
 def deletion_vector_problems(blob: BlobMetadata) -> Iterable[SpecError]:
-    """Find everything that is wrong with the description of a deletion vector for its writer.
+    """Find the rules for writers that the description of a deletion vector breaks.
 
     Args:
-        blob: the description of a blob; other types have no faults.
+        blob: the description of a blob; nothing is checked for other types of blobs.
 
     Yields:
-        An error of PUF021 to PUF024 for each fault.
+        An error of PUF021 to PUF024 for each broken rule.
     """
     if blob.type != DELETION_VECTOR:
         return

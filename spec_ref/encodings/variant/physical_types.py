@@ -76,7 +76,7 @@ DECIMAL_DIGITS: dict[PhysicalType, int] = {
     PhysicalType.DECIMAL8: 18,
     PhysicalType.DECIMAL16: 38,
 }
-"""The greatest number of digits of each decimal type."""
+"""The maximum number of digits of each decimal type."""
 
 DECIMAL_BYTES: dict[PhysicalType, int] = {
     PhysicalType.DECIMAL4: 4,

@@ -1,11 +1,11 @@
 """Reconstruct a shredded variant from the fields that store it (Appendix A, Parquet; Parquet's Variant Shredding).
 
 A shredded variant is a group of ``metadata``, ``value`` and ``typed_value``. What fits the type of ``typed_value`` is
-stored there, as a column of that type, as a list whose elements are such pairs again, or as a group of such fields;
-everything else is in ``value``, in the encoding of `spec_ref.encodings.variant.value`. All names are in the one
-dictionary ``metadata``. This module has the rule for one value; `spec_ref.data_files.variant_shredding_schema` checks
-the schema of a file, and `spec_ref.columnar.encodings.variant.shredding` applies the rule to the rows of an Arrow
-array.
+stored there: a primitive as a column of that type, an array as a list, an object as a group of fields; each element and
+each field is again a group of ``value`` and ``typed_value``. Everything else is in ``value``, in the encoding of
+`spec_ref.encodings.variant.value`. All names are in the one dictionary ``metadata``. This module has the rule for one
+value; `spec_ref.data_files.variant_shredding_schema` checks the schema of a file, and
+`spec_ref.columnar.encodings.variant.shredding` applies the rule to the rows of an Arrow array.
 
 Decided here, because Parquet's text leaves a choice to readers (contradiction E30):
 

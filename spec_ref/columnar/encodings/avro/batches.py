@@ -45,7 +45,7 @@ LOCKSTEP_WIDTH = 256
 
 SAMPLES = 32
 MIN_ANCHOR_LENGTH = 5
-"""The least number of bytes of an anchor that are searched for: those of ``/a/b/`` or ``s3://``."""
+"""The minimum number of bytes of an anchor: those of ``/a/b/`` or ``s3://``."""
 
 MAX_LOOKALIKES = 8
 """At most this many strings for each object may begin as anchors do; otherwise anchors are not used."""

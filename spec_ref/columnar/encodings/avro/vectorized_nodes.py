@@ -197,7 +197,7 @@ class RecordNode(Node):
         Args:
             buffer: the buffer.
             pos: the position of each cursor.
-            key: the key that is searched.
+            key: the key to search for.
             key_index: the index of the key in the record: 0, or 1 if the value is first.
 
         Returns:
