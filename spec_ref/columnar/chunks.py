@@ -13,7 +13,7 @@ def chunk_slices(count: int, size: int | None = None) -> Iterator[slice]:
 
     Args:
         count: the number of values.
-        size: the greatest size of a slice; `CHUNK_SIZE` if None.
+        size: the maximum size of a slice; `CHUNK_SIZE` if None.
 
     Returns:
         The slices.

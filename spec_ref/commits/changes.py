@@ -135,7 +135,7 @@ class SnapshotChange:
 
 
 def append(files: Sequence[NewFile], *, branch: str = MAIN) -> SnapshotChange:
-    """Add data files, and merge small manifests; may be applied to any version (OCC006).
+    """Add data files, and merge small manifests; may be applied to any state of the table (OCC006).
 
     Args:
         files: the files to add.
@@ -148,7 +148,7 @@ def append(files: Sequence[NewFile], *, branch: str = MAIN) -> SnapshotChange:
 
 
 def fast_append(files: Sequence[NewFile], *, branch: str = MAIN) -> SnapshotChange:
-    """Add data files in a new manifest; may be applied to any version (OCC006).
+    """Add data files in a new manifest; may be applied to any state of the table (OCC006).
 
     Args:
         files: the files to add.
@@ -207,7 +207,7 @@ def delete_files(paths: Iterable[str], *, validation: Validation = NOTHING, bran
 
 
 def delete_where(predicate: Any, *, validation: Validation = NOTHING, branch: str = MAIN) -> SnapshotChange:
-    """Remove the data files whose rows all match; may be applied to any version (OCC008).
+    """Remove the data files whose rows all match; may be applied to any state of the table (OCC008).
 
     Args:
         predicate: an unbound predicate.
@@ -274,7 +274,7 @@ def rewrite_files(
 
 
 def rewrite_manifests(*, branch: str = MAIN) -> SnapshotChange:
-    """Rewrite the manifests of a branch; may be applied to any version, because its files stay (SNP014).
+    """Rewrite the manifests of a branch; may be applied to any state of the table, because its files stay (SNP014).
 
     Args:
         branch: the branch to commit to.
@@ -318,7 +318,7 @@ class ChangeSortOrder:
 
 @record
 class SetProperties:
-    """Set and remove table properties; may be applied to any version."""
+    """Set and remove table properties; may be applied to any state of the table."""
 
     updates: Mapping[str, str]
     removals: frozenset[str] = frozenset()
@@ -326,7 +326,7 @@ class SetProperties:
 
 @record
 class SetReference:
-    """Create, move or remove a branch or tag; no concurrent commit may have moved it."""
+    """Create, move or remove a branch or tag, which no concurrent commit must have moved."""
 
     name: str
     ref: SnapshotRef | None
@@ -348,7 +348,10 @@ class RemoveStatistics:
 
 @record
 class ExpireSnapshots:
-    """Remove the snapshots and references that the retention policy does not keep; may be applied to any version."""
+    """Remove the snapshots and references that the retention policy does not keep.
+
+    May be applied to any state of the table.
+    """
 
     now_ms: int
     clean_files: bool = False
@@ -357,7 +360,7 @@ class ExpireSnapshots:
 
 @record
 class UpgradeFormatVersion:
-    """Raise the format version; may be applied to any version that is not higher."""
+    """Raise the format version; may be applied to any state of the table that does not have a higher one."""
 
     version: FormatVersion
     table_uuid: str | None = None

@@ -1,7 +1,7 @@
 """Outputs for a library that record the end of what is written, or keep it until it is released (Appendix A).
 
 A file is written from beginning to end and never read again, as object stores require. So what a library omits from a
-footer is added before the footer is passed on, and what is needed from the file later is recorded.
+footer is added before the footer is written, and what is needed from the file later is recorded.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class TailRecordingSink(DeferredSink):
         self._length = length
         self._last = b""
         self.parts: list[tuple[int, bytes]] = []
-        """The recorded parts, with their starts."""
+        """The recorded parts, each with its offset in the file."""
 
     def write(self, data: Any) -> int:
         """Write bytes to the output, or keep them for `release`.
@@ -94,7 +94,7 @@ class PartialFile:
     """A file with only some parts known; it has a length and can be sliced like bytes.
 
     Args:
-        parts: the starts and contents, sorted; the last one is the end of the file.
+        parts: the offset and the content of each part, in order; the last part is the end of the file.
 
     Raises:
         SpecError: ORC008 if an unknown part is read.

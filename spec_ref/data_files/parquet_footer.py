@@ -86,7 +86,7 @@ def with_logical_types(tail: bytes, struct: StructType) -> bytes:
 
 
 def add_logical_types(tail: bytes, unions: Sequence[bytes | None]) -> bytes:
-    """Add logical types to the footer in the end of a file.
+    """Add logical types to the footer at the end of a file.
 
     Args:
         tail: the end of the file, starting anywhere up to its footer.

@@ -24,7 +24,7 @@ from typing import TypeAlias
 from spec_ref.core.errors import NOT_GIVEN, Description, SpecError, spec_error
 
 MAX_BITMAPS = 1 << 16
-"""The most 32-bit bitmaps in a vector. Each covers 2**32 rows; no file has 2**48 rows."""
+"""The maximum number of 32-bit bitmaps in a vector. Each covers 2**32 rows; no file has 2**48 rows."""
 
 MAX_KEY = (1 << 31) - 1
 """The largest key, which makes the largest position 2**63 - 1 (PUF020)."""

@@ -222,13 +222,13 @@ def _value_or_neighbours(type_: Any, number: Fraction) -> Any:
 
 
 def unit_range(type_: Any) -> tuple[int, int]:
-    """Find the least and the greatest unit of an integer, instant or decimal type.
+    """Find the range of the values of an integer, instant or decimal type, counted in its unit.
 
     Args:
         type_: int, long, date, a timestamp type, or a decimal, whose unit is the unscaled value.
 
     Returns:
-        The least and the greatest unit, both inclusive.
+        The least and the greatest value in units, both inclusive.
     """
     if isinstance(type_, DecimalType):
         greatest: int = 10**type_.precision - 1

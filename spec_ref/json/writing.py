@@ -287,7 +287,7 @@ def _list_texts(write: ColumnWriter, values: Sequence[Any]) -> list[str]:
 def _list_text(items: list[str]) -> str:
     if not items:
         return "[]"
-    items[0] = "[" + items[0]  # not before the whole text, which would be copied
+    items[0] = "[" + items[0]  # adding it to the joined text would copy the text
     items[-1] += "]"
     return ",".join(items)
 

@@ -31,7 +31,7 @@ class FieldSummary:
     contains_nan: bool | None = spec_field(
         "contains_nan", id=518, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS020", type=BOOLEAN, default=None
     )
-    """None if it is not known."""
+    """Whether some value is NaN; None if it is not known."""
 
     lower_bound: bytes | None = spec_field(
         "lower_bound", id=510, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS021", type=BINARY, default=None
@@ -41,7 +41,7 @@ class FieldSummary:
     upper_bound: bytes | None = spec_field(
         "upper_bound", id=511, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS022", type=BINARY, default=None
     )
-    """None in the same case (MLS026)."""
+    """As `lower_bound` (MLS026)."""
 
 
 def find_spec(specs: Mapping[int, PartitionSpec], spec_id: int, path: str = "") -> PartitionSpec:

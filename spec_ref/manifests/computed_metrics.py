@@ -46,7 +46,7 @@ class MetricsMode:
     counts: bool = True
     bounds: bool = True
     width: int | None = None
-    """The longest bound of a string (code points) or binary (bytes); None for whole values."""
+    """The maximum length of a bound of a string (code points) or binary (bytes); None for whole values."""
 
 
 NO_METRICS = MetricsMode(counts=False, bounds=False)
@@ -70,12 +70,12 @@ class FileMetrics:
 
     null_value_counts: Mapping[int, int] = EMPTY
     nan_value_counts: Mapping[int, int] = EMPTY
-    """For float and double columns only (DFL014)."""
+    """The number of NaN values, for float and double columns only (DFL014)."""
 
     lower_bounds: Mapping[int, bytes] = EMPTY
     upper_bounds: Mapping[int, bytes] = EMPTY
     split_offsets: tuple[int, ...] | None = None
-    """Offsets where the file can be split, ascending; None if the format has no such places (DFL019)."""
+    """The offsets where the file can be split, ascending; None if the format has no such places (DFL019)."""
 
 
 @record
@@ -282,7 +282,7 @@ def encode_bounds(column: FieldMetrics, width: int | None) -> tuple[bytes | None
 
     Args:
         column: the metrics of the column.
-        width: the longest bound of a string (code points) or binary (bytes); None for whole values.
+        width: the maximum length of a bound of a string (code points) or binary (bytes); None for whole values.
 
     Returns:
         The lower and the upper bound in bytes; None if there is none.

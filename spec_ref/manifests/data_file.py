@@ -56,7 +56,7 @@ class DataFile:
         type=EnumAsInt(FileContent),
         default=FileContent.DATA,
     )
-    """All files of v1 are data."""
+    """Whether the file has data or a kind of deletes; all files of v1 have data."""
 
     file_path: str = spec_field(
         "file_path", id=100, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="DFL002", type=STRING
@@ -221,7 +221,7 @@ class DataFile:
         type=ListType(133, LONG),
         default=None,
     )
-    """Offsets where the file can be split, ascending."""
+    """The offsets where the file can be split, ascending."""
 
     equality_ids: tuple[int, ...] | None = spec_field(
         "equality_ids",
@@ -239,7 +239,7 @@ class DataFile:
     sort_order_id: int | None = spec_field(
         "sort_order_id", id=140, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="DFL021", type=INT, default=None
     )
-    """None, like an id that the table does not have, means unsorted."""
+    """The sort order of the rows; None, like an id that the table does not have, means unsorted."""
 
     first_row_id: int | None = spec_field(
         "first_row_id",

@@ -17,8 +17,8 @@ class EntryStatus(enum.IntEnum):
     EXISTING = 0
     ADDED = 1
     DELETED = 2
-    """Information only: scans do not use the file. It may be removed from storage when the snapshot that deleted it and
-    all older ones have been garbage collected (MAN018). It should not be added to the table again (MAN023)."""
+    """For information only: scans do not use the file. It may be removed from storage when the snapshot that deleted it
+    and all older ones have been garbage collected (MAN018). It should not be added to the table again (MAN023)."""
 
 
 @record(kw_only=True)

@@ -33,7 +33,7 @@ def inherited_sequence_number(manifest: ManifestFile, version: FormatVersion) ->
 
 
 def check_row_id(row_id: int) -> None:
-    """Check that a row id is a long, which absurd record counts can exceed.
+    """Check that a row id is a long, which wrong record counts can exceed.
 
     Args:
         row_id: an inherited row id.

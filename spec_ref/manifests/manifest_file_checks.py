@@ -144,7 +144,7 @@ class ManifestTotals:
 
     files: dict[EntryStatus, int] = attrs.field(factory=lambda: dict.fromkeys(EntryStatus, 0))
     rows: dict[EntryStatus, int | None] = attrs.field(factory=lambda: dict.fromkeys(EntryStatus, 0))
-    """None if a count is negative, which is reported for its entry."""
+    """The number of rows; None if a count is negative, which is reported for its entry."""
 
     least: int | None = None
     """The least data sequence number of a live file."""

@@ -89,7 +89,7 @@ class Row:
 
     is_deleted: bool
     row_id: int | None
-    """None for files without row lineage, and if it was not requested."""
+    """The id of the row (LIN002); None for files without row lineage, and if it was not requested."""
 
     last_updated_sequence_number: int | None
 

@@ -20,7 +20,7 @@ class TableState:
     """A state of a table that can be read."""
 
     snapshot: Snapshot | None
-    """None for a table that has no snapshot yet, and so no rows."""
+    """The snapshot to read; None for a table that has no snapshot yet, and so no rows."""
 
     schema: Schema
 

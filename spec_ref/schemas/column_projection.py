@@ -52,7 +52,7 @@ class UnreadableColumn:
     """A column of a data file, or a field of its structs, that cannot be read as any field."""
 
     field_id: int | None
-    """None if the column has no id."""
+    """The id of the column in the file; None if it has none."""
 
     problem: Violation
     """The reason, with the path of the column in the file."""

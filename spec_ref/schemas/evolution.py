@@ -38,7 +38,7 @@ class AddColumn:
 
     name: str
     type: Type
-    """The ids inside are replaced."""
+    """The type of the field; new ids replace those inside it."""
 
     parent: str | None = None
     """The full name of the struct; None for the schema itself."""
@@ -66,7 +66,7 @@ class RenameColumn:
 
     name: str
     new_name: str
-    """Not the full name: a field stays in its struct (EVO012)."""
+    """The new name without those of its parents: a field stays in its struct (EVO012)."""
 
 
 @record

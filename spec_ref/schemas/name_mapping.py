@@ -37,7 +37,7 @@ class MappedField:
     field_id: int | None = spec_field(
         "field-id", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="NAM003", type=INT, default=None
     )
-    """None for a column of files that is not in the table."""
+    """The field id of the column; None for a column of files that is not in the table."""
 
     fields: tuple[MappedField, ...] = attrs.field(default=())
     """The children of a struct; ``element`` of a list; ``key`` and ``value`` of a map (NAM004, NAM006, NAM008)."""

@@ -17,7 +17,7 @@ class MetadataColumn:
     id: int
     name: str
     type: PrimitiveType | None
-    """None for a struct whose fields the table determines."""
+    """The type of the column; None for a struct whose fields the table determines."""
 
     requirement: str
     since: FormatVersion = V1

@@ -28,7 +28,7 @@ class Snapshot:
     parent_snapshot_id: int | None = spec_field(
         "parent-snapshot-id", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="SNP002", type=LONG, default=None
     )
-    """None for a snapshot without a parent. The parent may have expired."""
+    """The id of the parent, which may have expired; None for a snapshot without a parent."""
 
     sequence_number: int = spec_field(
         "sequence-number",

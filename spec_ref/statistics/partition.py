@@ -60,7 +60,7 @@ class PartitionStatistics:
         requirement="STA022",
         missing=None,
     )
-    """Deleted positions, in position delete files and deletion vectors together (STA032)."""
+    """The number of deleted positions, in position delete files and deletion vectors together (STA032)."""
 
     position_delete_file_count: int | None = spec_field(
         "position_delete_file_count",
@@ -73,7 +73,7 @@ class PartitionStatistics:
         requirement="STA023",
         missing=None,
     )
-    """Position delete files, without deletion vectors."""
+    """The number of position delete files, without deletion vectors."""
 
     dv_count: int | None = spec_field(
         "dv_count",
@@ -126,7 +126,7 @@ class PartitionStatistics:
     last_updated_at: int | None = spec_field(
         "last_updated_at", id=11, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA028", missing=None
     )
-    """Milliseconds from the epoch."""
+    """The time of the last update, in milliseconds from the Unix epoch."""
 
     last_updated_snapshot_id: int | None = spec_field(
         "last_updated_snapshot_id",

@@ -35,7 +35,7 @@ def read_metadata(data: Source, *, file: str | None = None) -> TableMetadata:
         file: the file name for errors.
 
     Returns:
-        The metadata, with everything filled in that v1 may leave out.
+        The metadata; what v1 may leave out is filled in.
 
     Raises:
         SpecError: the code of the first problem that makes the content of the table ambiguous: TMD029 or TMD030 for an

@@ -39,11 +39,11 @@ class EntryRun:
 
     manifest: Manifest
     first: int
-    """The number of entries of the manifest before them."""
+    """The number of entries of the manifest before the run."""
 
     count: int
     row_id: int | None
-    """The first row id that they inherit."""
+    """The first row id that the entries inherit; None if there is none."""
 
 
 class EncodedFields:

@@ -35,7 +35,7 @@ class _Leaf:
 
 @record
 class PartitionSelection:
-    """The files of the partitions that leave the same residual filter."""
+    """The files of the partitions that have the same residual filter."""
 
     residual: BoundPredicate
     rows: Rows

@@ -39,7 +39,7 @@ DEFLATE_RATIO = 1032
 produces 258 bytes."""
 
 INFLATE_BUFFER = 1 << 14
-"""The least size in bytes of the buffer for the decompression of a block."""
+"""The minimum size in bytes of the buffer for the decompression of a block."""
 
 XZ_MEMORY = 128 << 20
 """The maximum number of bytes of memory for the decompression of xz; the highest level of compression needs 65 MiB."""

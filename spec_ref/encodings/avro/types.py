@@ -42,7 +42,7 @@ class LogicalType:
     precision: int | None = None
     scale: int = 0
     adjust_to_utc: bool = False
-    """False if it is absent (AVR009)."""
+    """Whether timestamps are adjusted to UTC; false if it is absent (AVR009)."""
 
 
 @attrs.frozen

@@ -1,7 +1,8 @@
 """Read Avro's binary encoding, one value at a time (Avro 1.11 specification, Binary Encoding).
 
-The plain path: a schema is compiled into a function that reads one value; `spec_ref.encodings.avro.values_writer` does
-the opposite. Logical types are left to the caller, so that a timestamp is an int and a decimal bytes.
+This is the definition: a schema is compiled into a function that reads one value;
+`spec_ref.encodings.avro.values_writer` does the opposite. Logical types are left to the caller, so that a timestamp is
+an int and a decimal bytes.
 
 =================  ==================================================================
 Avro type          value

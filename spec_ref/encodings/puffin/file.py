@@ -75,7 +75,7 @@ class BlobMetadata:
     compression_codec: str | None = spec_field(
         "compression-codec", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="PUF014", type=STRING, default=None
     )
-    """None for a blob that is not compressed."""
+    """The name of the codec; None for a blob that is not compressed."""
 
     properties: Mapping[str, str] | None = spec_field(
         "properties", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="PUF015", type=STRING_MAP, default=None

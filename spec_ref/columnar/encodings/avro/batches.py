@@ -41,7 +41,7 @@ LOCKSTEP_OBJECTS = 4
 """If no block has more objects than this, every block has a cursor."""
 
 LOCKSTEP_WIDTH = 256
-"""The least number of blocks for which lockstep is faster than one object at a time."""
+"""The minimum number of blocks for which lockstep is faster than one object at a time."""
 
 SAMPLES = 32
 MIN_ANCHOR_LENGTH = 5

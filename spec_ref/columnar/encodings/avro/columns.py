@@ -211,7 +211,7 @@ class LazyColumn:
             decode: decodes some rows, or all.
             length: the number of rows.
             find: finds the values of a key, for maps with integer keys; see `LazyColumn.find`.
-            rows: the rows of ``decode`` that this column has.
+            rows: the numbers of this column's rows among those that ``decode`` can decode.
         """
         self._decode = decode
         self._find = find

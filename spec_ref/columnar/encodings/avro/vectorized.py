@@ -137,7 +137,7 @@ class _ItemsNode(Node):
         items: Callable[[Longs, Rows | None, Positions], Positions],
     ) -> Positions:
         """Pass over the blocks; ``items`` passes over the items of one block, at the positions that have this block."""
-        rows: Rows | None = None  # the positions that are not done; None for all
+        rows: Rows | None = None  # the positions before the end of their blocks; None for all
         after = pos
         while True:
             count, at = buffer.long(after if rows is None else after[rows])
@@ -301,7 +301,7 @@ class _LazyNode(Node):
             column, behind = self.node.decode(buffer, start)
             if (behind == end).all():
                 return column
-            # A few long lists can be passed over by the cursors, but not decoded; they are decoded one by one.
+            # The cursors can pass over a few long lists, but not decode them, so these are decoded one by one.
             one = decoder(self.type)
             try:
                 return build_column(self.type, [one(buffer.data, position)[0] for position in start.tolist()])
