@@ -271,7 +271,7 @@ def _corners(type_: GeometryType | GeographyType, objects: Iterable[bytes]) -> t
     except SpecError as error:
         if error.violation.requirement != "BND003":
             raise
-        return None, None  # coordinates off the globe may be stored, but not in bounds
+        return None, None  # invalid coordinates may be stored, but not in bounds
     return (None, None) if box is None else (box.lower, box.upper)
 
 

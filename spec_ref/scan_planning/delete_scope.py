@@ -3,8 +3,9 @@
 A deletion vector or position delete file applies to data that is not newer than the deletes, in the same partition of
 the same spec; an equality delete file to data that is older, in the same partition or, if its spec is unpartitioned, in
 all partitions. `may_apply` is the rule for one delete and one data file: planning, the conflict checks of commits, the
-invariants of the race explorer and the validator call it. `mismatches` is the same rule with the reasons, and `applicable_deletes` selects the deletes of a snapshot for a data file. `spec_ref.columnar.scan_planning` gives the
-same answers faster: `delete_file_index` for many data files, `delete_scope` for the entries of whole manifests.
+invariants of the race explorer and the validator call it. `mismatches` is the same rule with the reasons, and
+`applicable_deletes` selects the deletes of a snapshot for a data file. `spec_ref.columnar.scan_planning` gives the same
+answers faster: `delete_file_index` for many data files, `delete_scope` for the entries of whole manifests.
 """
 
 from __future__ import annotations

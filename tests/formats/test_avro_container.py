@@ -99,7 +99,7 @@ def test_other_magic_is_refused() -> None:
         (long_bytes(1) + long_bytes(-6) + BODY, "; found -6; expected 0 to 22, the bytes left in the file"),
         (long_bytes(1) + long_bytes(1 << 62) + BODY, "; found 4611686018427387904; expected 0 to 22, "),
         (b"\xff" * 11 + long_bytes(6) + BODY, "; expected at most 64 bits"),
-        (long_bytes(1 << 62) + long_bytes(6) + BODY, "; found 4611686018427387904; expected 6 at most"),
+        (long_bytes(1 << 62) + long_bytes(6) + BODY, "; found 4611686018427387904; expected at most 6"),
         (long_bytes(2) + long_bytes(6) + BODY, "/1/x: "),
         (long_bytes(0) + long_bytes(6) + BODY, "; expected no bytes after 0 objects"),
         (long_bytes(1) + long_bytes(7) + BODY + b"\0", "; expected no bytes after 1 objects"),

@@ -118,15 +118,15 @@ def test_every_check_of_the_sources_is_in_the_registry() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('checks = [{ id = "other", code = "MLS004", scope = "file" }]', "begins with manifest-file-manifest-length"),
+        ('checks = [{ id = "other", code = "MLS004", scope = "file" }]', "does not begin with manifest-file-manifest-length"),
         ('checks = [{ id = "manifest-file-manifest-length", code = "MLS004", scope = "all" }]', "has the scope all"),
-        ('checks = []\nunlike = [{ checks = ["x"], severity = "info", reason = "R." }]', "no such checks: x"),
+        ('checks = []\nunlike = [{ checks = ["x"], severity = "info", reason = "R." }]', "lists checks that do not exist: x"),
         (
             """
             checks = [{ id = "manifest-file-manifest-length", code = "MLS004", scope = "file" }]
             unlike = [{ checks = ["manifest-file-manifest-length"], severity = "error", reason = "R." }]
             """,
-            "a reason for the severity that its requirement has",
+            "with the severity of its requirement",
         ),
     ],
 )
