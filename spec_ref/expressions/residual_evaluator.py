@@ -1,7 +1,7 @@
 """The residual of a predicate: the part that a partition does not decide for its rows (Scan Planning, note 1).
 
 A leaf that is true for all rows of the partition, or false for all, is decided; the others are evaluated on the rows.
-For every row of the partition the residual and the predicate are the same.
+For every row of the partition, the residual and the predicate have the same result.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class BlobMetadata:
     fields: tuple[int, ...] = spec_field(
         "fields", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA011", type=ListOf(INT)
     )
-    """The ids of the fields, in order, that the statistic was calculated on."""
+    """The field ids that the blob was computed for, in the order that the computation used."""
 
     properties: Mapping[str, str] | None = spec_field(
         "properties", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA012", type=STRING_MAP, default=None

@@ -147,7 +147,7 @@ class _WkbReader:
                 return Polygon(dimensions, tuple(self.line(dimensions) for _ in range(self.count("rings", 4))))
         if depth == MAX_DEPTH:
             raise self.error("collections are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
-        # 9 bytes is a geometry without positions: byte order, type and a count of 0.
+        # A geometry without positions has 9 bytes: byte order, type and a count of 0.
         number = self.count("members", 9)
         return Collection(kind, dimensions, tuple(self.member(kind, dimensions, depth) for _ in range(number)))
 
