@@ -118,9 +118,12 @@ def test_every_check_of_the_sources_is_in_the_registry() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('checks = [{ id = "other", code = "MLS004", scope = "file" }]', "does not begin with manifest-file-manifest-length"),
+        (
+            'checks = [{ id = "other", code = "MLS004", scope = "file" }]',
+            "not begin with manifest-file-manifest-length",
+        ),
         ('checks = [{ id = "manifest-file-manifest-length", code = "MLS004", scope = "all" }]', "has the scope all"),
-        ('checks = []\nunlike = [{ checks = ["x"], severity = "info", reason = "R." }]', "lists checks that do not exist: x"),
+        ('checks = []\nunlike = [{ checks = ["x"], severity = "info", reason = "R." }]', "checks that do not exist: x"),
         (
             """
             checks = [{ id = "manifest-file-manifest-length", code = "MLS004", scope = "file" }]
