@@ -152,7 +152,7 @@ def _engines() -> list[InstallationCheck]:
             InstallationCheck(
                 toolchain.program,
                 lack is None,
-                lack or "found; builds the engines that are built from source",
+                lack or "found, for engines that are built from source",
                 is_required=False,
             )
         )

@@ -46,6 +46,8 @@ _FETCH_JARS = (
 _HOW_TO_GET_MAVEN = (
     "distributions package it (maven), and maven.apache.org has archives: unpack one and put its bin on the path"
 )
+_ESCAPE_SEQUENCES = re.compile(r"\x1b\[[0-9;]*m")
+"""Maven prints its version in bold, even to a file."""
 JAVA_FILES = "{sources}/src/**/*.java"
 """The argument of a step that is replaced by the matching files."""
 
@@ -284,19 +286,19 @@ def missing_tools(toolchain: Toolchain, env: Mapping[str, str] | None = None) ->
     """
     env = tool_environment(toolchain) if env is None else env
     wanted = ".".join(map(str, toolchain.oldest))
-    needed = f"{toolchain.name} {wanted} or newer is needed to build it"
+    needed = f"{toolchain.name} {wanted} or newer is needed for the build"
     for program in (toolchain.program, *toolchain.helpers):
         if shutil.which(program, path=env.get("PATH", os.defpath)) is None:
             if program == toolchain.program:
                 return f"{needed}, and there is no {program} on the path; {toolchain.how_to_get}"
-            return f"{program} is needed to build it, and there is no {program} on the path; {_HOW_TO_GET_MAVEN}"
+            return f"{program} is needed for the build, and there is no {program} on the path; {_HOW_TO_GET_MAVEN}"
     try:
         output = subprocess.run(
             [toolchain.program, *toolchain.version], capture_output=True, text=True, timeout=60, check=False, env=env
         ).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{needed}, and {toolchain.program} does not run: {error}"
-    found = re.search(r"(\d+(?:\.\d+)*)", output)
+    found = re.search(r"(\d+(?:\.\d+)*)", _ESCAPE_SEQUENCES.sub("", output))
     if found is None:
         return f"{needed}, and {toolchain.program} does not print its release: {output}"
     release = tuple(map(int, found[1].split(".")))

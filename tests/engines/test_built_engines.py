@@ -94,7 +94,7 @@ def test_a_missing_compiler_is_reported_in_one_line_with_where_to_get_it(
     monkeypatch.setattr("conformance.engine_setup.java.install_java", lambda *_: tmp_path)
     monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda _: None)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(EngineError, match=f"{needed} is needed to build it, and there is no") as error:
+    with pytest.raises(EngineError, match=f"{needed} is needed for the build, and there is no") as error:
         install(name)
     assert where in str(error.value)
     assert "\n" not in str(error.value)
@@ -122,7 +122,7 @@ def test_a_compiler_that_is_too_old_is_not_asked_to_build(
     [
         ("javac 11.0.2", "and javac is 11.0.2"),
         ("javac 1.8.0_292", "and javac is 1.8.0"),
-        ("javac 21", "mvn is needed to build it, and there is no mvn on the path"),
+        ("javac 21", "mvn is needed for the build, and there is no mvn on the path"),
     ],
 )
 def test_a_jdk_is_not_too_old_and_has_maven_beside_it(
@@ -136,6 +136,13 @@ def test_a_jdk_is_not_too_old_and_has_maven_beside_it(
         install_build(find_server("iceberg-rest"), quiet)
 
 
+def test_the_version_of_maven_is_read_although_it_is_printed_in_bold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler(tmp_path, monkeypatch, "mvn", "\x1b[1mApache Maven 3.8.7\x1b[m")
+    assert built.missing_tools(built.TOOLCHAINS["jars"]) is None
+
+
 def test_a_jdk_that_is_not_on_the_path_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler(tmp_path, monkeypatch, "javac", "javac 17.0.1")
     monkeypatch.setattr("conformance.engine_setup.java.full_jdk", lambda release: tmp_path if release == 17 else None)
@@ -145,7 +152,7 @@ def test_a_jdk_that_is_not_on_the_path_is_looked_for(tmp_path: Path, monkeypatch
     env = built.tool_environment(tools)
     assert (env["JAVA_HOME"], env["PATH"].split(":")[0]) == (str(tmp_path), str(tmp_path / "bin"))
     said = str(built.missing_tools(tools))
-    assert said.startswith("mvn is needed to build it, and there is no mvn on the path; ")
+    assert said.startswith("mvn is needed for the build, and there is no mvn on the path; ")
     assert "maven.apache.org" in said
 
 
