@@ -59,8 +59,8 @@ def _missing_columns(context: Context, place: EntryPlace, opened: OpenedFile, se
                 "a file that lacks the columns of a position delete file, and has equality_ids, is listed as one",
                 file=place.manifest,
                 path=place.entry_field_path("content"),
-                found=content.name,
-                expected=FileContent.EQUALITY_DELETES.name,
+                found=content,
+                expected=abbreviated_repr(FileContent.EQUALITY_DELETES),
                 aspect="missing-column",
             )
             return

@@ -282,8 +282,8 @@ def _described(place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
         )
     for field_id, chunk in opened.chunks.items():
         pairs = (
-            ("value_counts", "DFL012", chunk.values, "the value count differs from the footer"),
-            ("null_value_counts", "DFL013", chunk.nulls, "the null value count differs from the footer"),
+            ("value_counts", "DFL012", chunk.values, "value_counts differs from the footer"),
+            ("null_value_counts", "DFL013", chunk.nulls, "null_value_counts differs from the footer"),
         )
         for attribute, code, counted, message in pairs:
             recorded = (getattr(data_file, attribute) or {}).get(field_id)
@@ -302,7 +302,7 @@ def _described(place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
         if recorded is not None and recorded != chunk.size:
             yield finding(
                 "DFL011",
-                "the column size differs from the footer",
+                "column_sizes differs from the footer",
                 file=place.manifest,
                 path=place.entry_field_path(f"column_sizes/{field_id}"),
                 found=recorded,

@@ -196,7 +196,7 @@ class ManifestListComparison:
                 file=self.task.location,
                 path=f"{path}/data_file/sort_order_id",
                 found=int(orders.values[row]),
-                expected=", ".join(map(str, known)),
+                expected=f"the id of a declared sort order: {', '.join(map(str, known))}",
                 aspect="unknown-order",
             )
         if self.manifest.content is not ManifestContent.DELETES:

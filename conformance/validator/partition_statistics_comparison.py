@@ -93,7 +93,7 @@ def _compared(
             "a partition of the snapshot has no row",
             file=location,
             path=f"#{key}",
-            expected=key,
+            expected=f"a row for {key}",
             aspect="missing-row",
         )
 

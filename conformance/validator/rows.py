@@ -328,7 +328,7 @@ class _Checks:
                 nested = len(self.leaves[field_id][0]) > 1 and data_file.file_format is FileFormat.ORC
                 yield finding(
                     code,
-                    f"the {attribute} differ from the rows",
+                    f"{attribute} differs from the rows",
                     file=self.place.manifest,
                     path=self.place.entry_field_path(f"{attribute}/{field_id}"),
                     found=stored,

@@ -195,7 +195,8 @@ def _header(header: ManifestHeader) -> Iterator[Finding]:
         )
     if "partition-spec-id" in properties and header.spec_id is None:
         found = properties["partition-spec-id"]
-        yield finding_at("MAN008", "the id is not a number", "/partition-spec-id", found, aspect="wrong-type")
+        message = "partition-spec-id is not a number"
+        yield finding_at("MAN008", message, "/partition-spec-id", found, aspect="wrong-type")
     if "partition-spec" in properties:
         if properties["partition-spec"].lstrip().startswith("{"):
             expected = "the list of its fields"

@@ -66,7 +66,8 @@ def _schema(header: ManifestHeader, schemas: Sequence[Schema], version: FormatVe
         return
     key = header.properties.get("schema-id")
     if key is not None and not (key.isascii() and key.isdigit()):
-        yield violation_at("MAN006", "the id is not a number", "/schema-id", abbreviated_repr(key), aspect="wrong-type")
+        message = "schema-id is not a number"
+        yield violation_at("MAN006", message, "/schema-id", abbreviated_repr(key), aspect="wrong-type")
     elif key is not None and holds is None:
         holds = int(key)  # schemas of v1 need not have an id
     if key is not None and holds is not None and key != str(holds):

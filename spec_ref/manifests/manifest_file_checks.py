@@ -232,13 +232,12 @@ def manifest_file_findings(
             f"{header.spec_id}",
         )
     if header.content is not None and header.content is not manifest_file.content:
-        expected = header.content.name
         yield finding_at(
             "MAN010",
             "content differs from the manifest's header",
             "/content",
-            manifest_file.content.name,
-            expected,
+            manifest_file.content,
+            abbreviated_repr(header.content),
             aspect="mismatch",
         )
     for attribute, requirement, status in _COMPARED:

@@ -93,11 +93,11 @@ def _same_content(entry: ManifestEntry, context: EntryContext) -> EntryViolation
     allowed = CONTENTS_BY_MANIFEST[context.content]
     if entry.data_file.content in allowed:
         return None
-    expected = " or ".join(sorted(content.name for content in allowed))
+    expected = " or ".join(abbreviated_repr(content) for content in sorted(allowed))
     return EntryViolation(
         "/data_file/content",
         "the content of the file does not fit the manifest",
-        entry.data_file.content.name,
+        entry.data_file.content,
         expected,
     )
 
@@ -106,7 +106,7 @@ def _no_deletes_in_v1(entry: ManifestEntry, context: EntryContext) -> EntryViola
     if DELETE_FILES.is_supported(context.version) or entry.data_file.content is FileContent.DATA:
         return None
     return EntryViolation(
-        "/data_file/content", "delete files are not allowed in v1", entry.data_file.content.name, aspect="deletes-in-v1"
+        "/data_file/content", "delete files are not allowed in v1", entry.data_file.content, aspect="deletes-in-v1"
     )
 
 
@@ -180,9 +180,7 @@ def _sort_order_of_position_deletes(entry: ManifestEntry, context: EntryContext)
     sort_order = entry.data_file.sort_order_id
     if entry.data_file.content is not FileContent.POSITION_DELETES or sort_order is None:
         return None
-    return EntryViolation(
-        "/data_file/sort_order_id", "position delete files must not have a sort order", sort_order, "null"
-    )
+    return EntryViolation("/data_file/sort_order_id", "a position delete file has a sort order", sort_order, "null")
 
 
 def _ascending_offsets(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:

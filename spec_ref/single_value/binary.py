@@ -44,7 +44,8 @@ def minimal_twos_complement(number: int) -> bytes:
 
 
 def _wrong_length(requirement: str, type_: Type, data: bytes, expected: str) -> NoReturn:
-    raise spec_error(requirement, f"the length does not fit {type_}", found=_bytes(len(data)), expected=expected)
+    message = f"the length does not fit the type {type_}"
+    raise spec_error(requirement, message, found=_bytes(len(data)), expected=expected)
 
 
 def _bytes(count: int) -> Description:

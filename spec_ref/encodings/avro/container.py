@@ -189,7 +189,7 @@ class _Frames:
         self.requirement = requirement
 
     def error(self, message: str, *, found: object = None, expected: str | None = None) -> SpecError:
-        where = f"{message} at byte {self.position}"
+        where = f"{message} (at byte {self.position})"
         if found is None:
             return spec_error(self.requirement, where, expected=expected)
         return spec_error(self.requirement, where, found=found, expected=expected)

@@ -97,7 +97,7 @@ class _WkbReader:
     def need(self, size: int, what: str) -> None:
         if size > len(self.data) - self.position:
             left = len(self.data) - self.position
-            raise self.error(f"{what} needs {size} bytes, and the data ends after {left}")
+            raise self.error(f"{size} bytes are needed for {what}, and the data ends after {left}")
 
     def unsigned(self, what: str) -> int:
         self.need(4, what)
