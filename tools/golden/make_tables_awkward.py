@@ -34,13 +34,19 @@ def columns(name: str) -> tuple[dict[str, Any], Rows]:
     return {"id": "long", **dict(zip(names, kinds, strict=True))}, made
 
 
+ABOUT = {
+    "far": "dates and times far from 1970",
+    "limits": "numbers at the limits of their types",
+    "far-limits": "dates at the limits of their type",
+}
+
+
 def _values(name: str, kind: str, format_: str, *, partitioned: bool = False) -> None:
     @golden(name, "iceberg-java")
     def make(session: Session) -> None:
         version = 3 if kind == "nanoseconds" else 2
         types, rows = columns(kind)
-        values = "dates and times far from 1970" if kind == "far" else kind
-        about = f"awkward values in {format_}: {values}{', as partitions' if partitioned else ''}"
+        about = f"awkward values in {format_}: {ABOUT.get(kind, kind)}{', as partitions' if partitioned else ''}"
         table = JavaTable(session, name, version, about)
         fields = [("identity", column) for column in types if column not in ("id", "fixed")] if partitioned else []
         table.make(types, fields)

@@ -11,7 +11,8 @@ COLUMNS = {"id": "long", "data": "string"}
 def _positions(name: str, format_: str, granularity: str, engine: str = "iceberg-java") -> None:
     @golden(name, engine)
     def make(session: Session) -> None:
-        table = SparkTable(session, name, 2, f"position deletes in {format_}, a file for each {granularity}")
+        files = "data file" if granularity == "file" else granularity
+        table = SparkTable(session, name, 2, f"position deletes in {format_}, a delete file for each {files}")
         table.create(
             COLUMNS,
             write_format_default=format_,

@@ -168,7 +168,7 @@ def _awkward() -> Iterator[Vector]:
         _args(file(A, {"blobs": [metadata], "properties": names})),
         _answer([(metadata, A)], names),
         LAYOUT,
-        "names and values as they are",
+        "names and values are kept as they are",
     )
     metadata = _one(properties=awkward.TEXTS)
     yield Vector(
@@ -177,7 +177,7 @@ def _awkward() -> Iterator[Vector]:
         _args(file(A, {"blobs": [metadata], "properties": awkward.TEXTS})),
         _answer([(metadata, A)], awkward.TEXTS),
         LAYOUT,
-        "values that are easily changed, as they are",
+        "values that are easily changed are kept as they are",
     )
 
 
@@ -405,7 +405,9 @@ def _written() -> Iterator[Vector]:
         **properties,
     )
     names = {name: name for name in awkward.NAMES}
-    yield _write("awkward-properties", "PUF015", [(_one(properties=names), A)], "names and values as they are", **names)
+    yield _write(
+        "awkward-properties", "PUF015", [(_one(properties=names), A)], "names and values are kept as they are", **names
+    )
     texts = awkward.TEXTS
     yield _write("awkward-texts", "PUF015", [(_one(properties=texts), A)], "values that are easily changed", **texts)
     large = _one(snapshot_id=(1 << 63) - 1, sequence_number=(1 << 53) + 1)

@@ -94,7 +94,7 @@ def _refused() -> Iterator[Vector]:
         ("byte-after", sketch(two) + b"\0", "a byte follows"),
         ("twice", sketch([two[0], two[0]]), "a hash is listed twice"),
         ("order", sketch(two[::-1]), "marked as ordered, and the hashes descend"),
-        ("hash-zero", sketch([0, two[0]]), "the hash 0, which no value is kept with"),
+        ("hash-zero", sketch([0, two[0]]), "the hash 0, which no sketch keeps"),
         ("hash-above-theta", sketch(two, two[1]), "a hash is not below theta"),
         ("theta-zero", sketch([], 0), "theta is 0"),
         ("empty-with-hashes", sketch(two, flags=0x1E), "marked as empty, with hashes"),

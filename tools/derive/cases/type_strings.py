@@ -286,7 +286,7 @@ NOT_IN_RANGE = [
     ("decimal-huge", "decimal(99999999999999999999,0)", "TYP013", "the precision is at most 38"),
     ("decimal-minus-1", "decimal(-1,0)", "TYP013", "a precision is positive"),
     ("geography-bogus", "geography(OGC:CRS84, bogus)", "TYP035", "no such algorithm"),
-    ("geography-planar", "geography(OGC:CRS84, planar)", "TYP035", "planar edges are a geometry's"),
+    ("geography-planar", "geography(OGC:CRS84, planar)", "TYP035", "only a geometry has planar edges"),
     ("geography-empty-algorithm", "geography(OGC:CRS84, )", "TYP035", "no algorithm after the comma"),
     ("geometry-open", "geometry(OGC:CRS84", "JSC003", "the parenthesis is not closed"),
     ("geometry-square", "geometry[OGC:CRS84]", "JSC003", "geometry has parentheses"),

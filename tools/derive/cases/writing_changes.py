@@ -77,7 +77,7 @@ def _deletes() -> Iterator[Case]:
             f"delete-twice-in-a-file-{variant}",
             (*codes, *(("DEL026",) if version == 3 else ())),
             (table, FIRST, delete(where("eq", "id", 1), mode), SECOND, delete(where("gt-eq", "id", 3), mode)),
-            "more rows of a file that has deletes, and of others",
+            "deletes of more rows in a file that has deletes, and of rows in other files",
         )
         yield Case(
             f"delete-null-{variant}",
@@ -91,7 +91,7 @@ def _deletes() -> Iterator[Case]:
             f"delete-partition-{variant}",
             (*CODES[version, mode][:1], "SNP016"),
             (table, FIRST, SECOND, delete(where("eq", "p", "a"), mode), append(NAMES, ("7", "a", 70))),
-            "all rows of a partition, which gets others",
+            "all rows of a partition are deleted, and a new one is added",
         )
     for variant in ("mor-v2", "mor-v3"):
         version, mode, table = _table(variant)
@@ -202,7 +202,7 @@ def _equality() -> Iterator[Case]:
             SECOND,
             {"op": "delete-equal", "rows": make_rows("p v", ("b", 20), ("a", None), (None, 40))},
         ),
-        "keys that hold the partition",
+        "keys that include the source of the partition field",
     )
     numbered = append("id v", *((str(number), number) for number in range(6)))
     operations = {
@@ -244,7 +244,7 @@ def _changes() -> Iterator[Case]:
             f"merge-{variant}",
             (*codes, "SNP015"),
             (table, FIRST, merge("id", NAMES, *new, mode=mode)),
-            "a row that is found, rows that are not",
+            "a key that a row has, and keys that no row has",
         )
     for format_ in FORMATS[1:]:
         version, mode, table = _table("mor-v2", format_=format_)
@@ -252,7 +252,7 @@ def _changes() -> Iterator[Case]:
             f"update-mor-v2-{format_}",
             (*CODES[version, mode], "SNP015"),
             (table, FIRST, update(BY_ID, {"v": -1}, mode), update(where("eq", "id", 3), {"v": -2}, mode)),
-            "a row twice",
+            "a row is updated twice",
         )
     for version in (2, 3):
         yield Case(
@@ -264,7 +264,7 @@ def _changes() -> Iterator[Case]:
                 SECOND,
                 {"op": "overwrite", "filter": where("eq", "p", "a"), "rows": make_rows(NAMES, ("7", "a", 70))},
             ),
-            "the rows of a partition by others",
+            "the rows of a partition are replaced",
         )
     yield Case(
         "overwrite-all",

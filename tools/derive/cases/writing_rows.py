@@ -317,7 +317,7 @@ def _sorted() -> Iterator[Case]:
                 {"op": "sort", "fields": by_day},
                 append(names, *MOMENTS[:2]),
             ),
-            "a sort order, and another one",
+            "a sort order, which another one replaces",
         )
 
 
