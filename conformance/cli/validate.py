@@ -78,8 +78,8 @@ def validate(
 ) -> int:
     """Check tables against the spec, whichever engine wrote them.
 
-    Exit status: 1 with findings that fail, 2 for wrong usage, 3 if metadata cannot be read and nothing failed, 130
-    when interrupted; the report then contains what was found so far.
+    Exit status: 1 with findings that fail, 2 for wrong usage, 3 if a table was not checked, or not to its end, and
+    nothing failed, 130 when interrupted; the report then contains what was found so far.
 
     Args:
         location: A metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE. Many tables are catalog:NAME, or

@@ -20,7 +20,7 @@ from tools.entry_point import run_without_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(<!-- engines -->).*?(<!-- end of engines -->)", re.DOTALL)
-OURS = ("reference", "spark-reference")
+OURS = ("reference", "reference:plain", "spark-reference")
 """The implementations of this project, with which the pages compare engines."""
 
 
