@@ -293,7 +293,7 @@ def total_findings(
             if total != wanted and row["file"] in members.comparable_statistics:
                 yield finding(
                     "STA027",
-                    "the total differs from the rows that the position deletes leave",
+                    "total_record_count differs from the rows that the position deletes leave",
                     file=statistics.statistics_path,
                     path=f"/{row['row']}/total_record_count",
                     found=total,

@@ -290,7 +290,7 @@ def _schema_faults(
             if field.required:
                 yield finding(
                     rule.requirement,
-                    "a column is missing",
+                    f"the column {field.name} is missing",
                     file=location,
                     path=f"/{field.name}",
                     expected=f"a column with the field id {field.id}",

@@ -125,12 +125,12 @@ def _total(
     if not is_known or row["data_record_count"] is None:
         return
     if stored is None:
-        message = "the total is missing, although it follows from the manifests"
+        message = "total_record_count is missing, although it follows from the manifests"
         yield finding("STA039", message, expected=str(wanted), **where)
     elif stored != wanted:
         yield finding(
             "STA027",
-            "the total differs from the manifests",
+            "total_record_count differs from the manifests",
             found=stored,
             expected=str(wanted),
             **where,

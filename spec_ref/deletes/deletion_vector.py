@@ -116,7 +116,7 @@ def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] 
     if blob[4:8] != MAGIC:
         raise spec_error(
             "PUF018",
-            "the magic of a deletion vector is missing",
+            "the magic of a deletion vector is wrong",
             found=blob[4:8],
             expected=abbreviated_repr(MAGIC),
             aspect="magic",

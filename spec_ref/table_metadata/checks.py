@@ -36,7 +36,7 @@ REFUSALS: tuple[MetadataRule, ...] = tuple(rule for rule in RULES if rule.refuse
 
 _NO_SNAPSHOT = Violation(
     requirement="NOT008",
-    message="a missing current snapshot is not written as null",
+    message="current-snapshot-id is -1 instead of null",
     path="/current-snapshot-id",
     found=str(NO_SNAPSHOT),
     expected="null",

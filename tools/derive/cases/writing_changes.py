@@ -59,7 +59,7 @@ def _deletes() -> Iterator[Case]:
             f"delete-{variant}",
             codes,
             (table, FIRST, SECOND, delete(BY_ID, mode), delete(where("eq", "id", 5), mode)),
-            "two deletes, of files with other rows",
+            "two deletes, in files that also have other rows",
         )
     for format_ in FORMATS[1:]:
         for variant in ("mor-v2", "mor-v3"):
