@@ -251,37 +251,45 @@ def name_expression(text: str) -> Predicate:
         UsageError: the expression is malformed.
     """
     tokens = text.replace("(", " ( ").replace(")", " ) ").split()
-    predicate, rest = _either(tokens, text)
+    try:
+        predicate, rest = _either(tokens, text)
+    except RecursionError:
+        raise UsageError(f"-k {shorten(repr(text))}: too many parentheses inside each other") from None
     if rest:
         raise UsageError(f"-k {text!r}: unexpected {rest[0]!r}")
-    return predicate
+    return lambda vector: predicate(_searched(vector))
 
 
-def _either(tokens: list[str], text: str) -> tuple[Predicate, list[str]]:
-    left, tokens = _both(tokens, text)
+_TextPredicate: TypeAlias = Callable[[str], bool]
+
+
+def _either(tokens: list[str], text: str) -> tuple[_TextPredicate, list[str]]:
+    part, tokens = _both(tokens, text)
+    parts = [part]
     while tokens[:1] == ["or"]:
-        right, tokens = _both(tokens[1:], text)
-        left = _joined(left, right, any)
-    return left, tokens
+        part, tokens = _both(tokens[1:], text)
+        parts.append(part)
+    return _joined(parts, any), tokens
 
 
-def _both(tokens: list[str], text: str) -> tuple[Predicate, list[str]]:
-    left, tokens = _term(tokens, text)
+def _both(tokens: list[str], text: str) -> tuple[_TextPredicate, list[str]]:
+    part, tokens = _term(tokens, text)
+    parts = [part]
     while tokens[:1] == ["and"]:
-        right, tokens = _term(tokens[1:], text)
-        left = _joined(left, right, all)
-    return left, tokens
+        part, tokens = _term(tokens[1:], text)
+        parts.append(part)
+    return _joined(parts, all), tokens
 
 
-def _joined(left: Predicate, right: Predicate, how: Callable[[Iterable[bool]], bool]) -> Predicate:
-    return lambda vector: how(part(vector) for part in (left, right))
+def _joined(parts: list[_TextPredicate], how: Callable[[Iterable[bool]], bool]) -> _TextPredicate:
+    return parts[0] if len(parts) == 1 else lambda searched: how(part(searched) for part in parts)
 
 
-def _term(tokens: list[str], text: str) -> tuple[Predicate, list[str]]:
+def _term(tokens: list[str], text: str) -> tuple[_TextPredicate, list[str]]:
     match tokens:
         case ["not", *rest]:
             negated, rest = _term(rest, text)
-            return (lambda vector: not negated(vector)), rest
+            return (lambda searched: not negated(searched)), rest
         case ["(", *rest]:
             inside, rest = _either(rest, text)
             if rest[:1] != [")"]:
@@ -289,7 +297,7 @@ def _term(tokens: list[str], text: str) -> tuple[Predicate, list[str]]:
             return inside, rest[1:]
         case [word, *rest] if word not in (")", "and", "or"):
             part = word.lower()
-            return (lambda vector: part in _searched(vector)), rest
+            return (lambda searched: part in searched), rest
         case _:
             raise UsageError(f"-k {text!r}: a word is missing{f' before {tokens[0]!r}' if tokens else ' at the end'}")
 

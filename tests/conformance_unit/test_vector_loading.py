@@ -143,6 +143,7 @@ def test_the_former_suite_of_tagged_vectors_selects_them() -> None:
         (Selection(names="or a"), "a word is missing before 'or'"),
         (Selection(names="(a"), "a parenthesis is not closed"),
         (Selection(names="a)"), "unexpected ')'"),
+        (Selection(names="(" * 10_000 + "a" + ")" * 10_000), "too many parentheses inside each other"),
     ],
 )
 def test_a_selection_of_unknown_names_is_reported(mini_vectors: Path, selection: Selection, reason: str) -> None:
@@ -154,4 +155,10 @@ def test_a_selection_of_unknown_names_is_reported(mini_vectors: Path, selection:
 def test_not_binds_closer_than_and_and_and_closer_than_or(mini_vectors: Path) -> None:
     every = {vector.id: vector for vector in load(mini_vectors)}
     matches = name_expression("mini-2 or not mini-3 and mini-4")
+    assert [id_ for id_, vector in every.items() if matches(vector)] == ["mini-2", "mini-4"]
+
+
+def test_a_long_list_of_words_selects_as_a_short_one(mini_vectors: Path) -> None:
+    every = {vector.id: vector for vector in load(mini_vectors)}
+    matches = name_expression(" or ".join(["zebra"] * 2_000 + ["mini-2", "mini-4"]))
     assert [id_ for id_, vector in every.items() if matches(vector)] == ["mini-2", "mini-4"]
