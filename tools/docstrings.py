@@ -216,10 +216,10 @@ def problems(module: ast.Module, factories: dict[str, set[str]], methods: set[st
                 yield function.lineno, f"{name}: {parameter} is not in Args"
         if parameters and returns_value(function) and not {"Returns", "Yields"} & sections.keys():
             yield function.lineno, f"{name} has no Returns or Yields"
-        for errors, code in sorted(set(raised_exceptions(module, owner, function, factories)), key=str):
+        for classes, code in sorted(set(raised_exceptions(module, owner, function, factories)), key=str):
             text = sections.get("Raises", "")
-            if not any(error.startswith("_") or f"{error}:" in text for error in errors):
-                yield function.lineno, f"{name}: {' or '.join(sorted(errors))} is not in Raises"
+            if not any(class_.startswith("_") or f"{class_}:" in text for class_ in classes):
+                yield function.lineno, f"{name}: {' or '.join(sorted(classes))} is not in Raises"
             elif not has_code(text, code) and not (code.startswith("TYP") and "the code of the type" in text):
                 yield function.lineno, f"{name}: {code} is not in Raises"
 

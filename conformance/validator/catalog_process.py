@@ -116,7 +116,7 @@ def main(name: str) -> None:
             else:
                 answer = {"location": locate_metadata(catalog, request["load"])}
         except Exception as error:
-            answer = {"error": _described(error)}
+            answer = {"error": _described(error), "error_class": type(error).__name__}
         print(json.dumps(answer), file=answers, flush=True)
 
 

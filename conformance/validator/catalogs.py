@@ -35,7 +35,7 @@ SECONDS = 120
 
 _FILE = ".pyiceberg.yaml"
 _HOME = "PYICEBERG_HOME"
-_UNREACHABLE = (
+_UNREACHABLE = {
     "ConnectionError",
     "ConnectTimeout",
     "OperationalError",
@@ -45,8 +45,8 @@ _UNREACHABLE = (
     "NoRegionError",
     "URLError",
     "Timeout",
-)
-"""Errors that the clients of PyIceberg's catalogs raise if nothing answers."""
+}
+"""Classes of errors that the clients of PyIceberg's catalogs raise if nothing answers."""
 
 
 def configuration_places(name: str) -> str:
@@ -73,16 +73,17 @@ def _variables(name: str) -> list[str]:
     return sorted(key for key in os.environ if key.upper().startswith(_prefix(name)))
 
 
-def explain_error(name: str, error: str) -> str:
+def explain_error(name: str, error: str, error_class: str | None = None) -> str:
     """Describe an error of a catalog, with the catalog's name and the places of its configuration.
 
     Args:
         name: the catalog's name.
         error: the error of PyIceberg: the name of the class, and the message.
+        error_class: the name of the class; None if the process raised no error.
     """
     if not _variables(name) and not any(path.is_file() for path in _files()):
         return f"catalog {name} is not configured: its configuration was looked for in {configuration_places(name)}"
-    unreachable = "the catalog cannot be reached: " if error.startswith(_UNREACHABLE) else ""
+    unreachable = "the catalog cannot be reached: " if error_class in _UNREACHABLE else ""
     return f"catalog {name}: {unreachable}{error}; its configuration was looked for in {configuration_places(name)}"
 
 
@@ -279,9 +280,10 @@ class Catalogs:
             raise UnreadableTable(f"{name.location}: {explain_error(name.catalog, str(error))}") from None
         if "error" not in answer:
             return answer
-        if name.location in self._identifiers and not answer["error"].startswith(_UNREACHABLE):
-            raise UnreadableTable(f"{name.location}: catalog {name.catalog}: {answer['error']}")
-        raise UnreadableTable(f"{name.location}: {explain_error(name.catalog, answer['error'])}")
+        described, error_class = answer["error"], answer["error_class"]
+        if name.location in self._identifiers and error_class not in _UNREACHABLE:
+            raise UnreadableTable(f"{name.location}: catalog {name.catalog}: {described}")
+        raise UnreadableTable(f"{name.location}: {explain_error(name.catalog, described, error_class)}")
 
 
 def resolve_location(location: str) -> str:

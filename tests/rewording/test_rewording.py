@@ -70,7 +70,11 @@ def _reads(node: ast.AST) -> bool:
 
 
 def _is_called_message(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("message", "said")
+    match node:
+        case ast.Subscript(slice=ast.Constant("error" | "message")):
+            return True
+        case _:
+            return isinstance(node, ast.Name) and node.id in ("error", "message", "said")
 
 
 def _is_message(node: ast.AST) -> bool:

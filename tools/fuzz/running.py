@@ -34,6 +34,22 @@ class TooSlow(BaseException):
     """An input took too long. This is not an `Exception`, so that no reader handles it."""
 
 
+@dataclass(frozen=True)
+class Problem:
+    """What a reader did that its documentation does not permit."""
+
+    where: str
+    """The kind of the error and where it was raised, or `TOO_SLOW`; one finding is kept for each value."""
+
+    message: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" if self.message else self.where
+
+
+TOO_SLOW = "TooSlow"
+
+
 @dataclass
 class Finding:
     """An input that made a reader behave differently from its documentation."""
@@ -41,7 +57,7 @@ class Finding:
     target: str
     data: bytes
     error: str
-    """The kind of the error and where it was raised; one finding is kept for each value."""
+    """The `Problem` as text."""
 
     output: str = ""
 
@@ -80,20 +96,19 @@ class Watch:
             raise TooSlow
 
 
-def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> str | None:
-    """Return the error if a reader raises something undocumented or takes too long."""
+def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> Problem | None:
+    """Return the problem if a reader raises something undocumented or takes too long."""
     watch.next()
     try:
         read(data)
     except TooSlow:
-        return "TooSlow"
+        return Problem(TOO_SLOW)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # panics of libraries are not an `Exception`
         last = traceback.extract_tb(error.__traceback__)[-1]
-        return (
-            f"{type(error).__name__} in {os.path.basename(last.filename)}:{last.name}:{last.lineno}: {str(error)[:200]}"
-        )
+        where = f"{type(error).__name__} in {os.path.basename(last.filename)}:{last.name}:{last.lineno}"
+        return Problem(where, str(error)[:200])
     return None
 
 
@@ -123,20 +138,21 @@ class Attempts:
         try:
             return self.read(data)
         except BaseException as raised:
-            error = "TooSlow" if isinstance(raised, TooSlow) else problem(self.read, data, self.watch)
+            found = Problem(TOO_SLOW) if isinstance(raised, TooSlow) else problem(self.read, data, self.watch)
         self.failed += 1
-        if error is not None and key(error) not in self.seen:
-            self.seen.add(key(error))
-            self.outcome.findings.append(Finding(self.outcome.target, self.smaller(data, key(error)), error))
+        if found is not None and found.where not in self.seen:
+            self.seen.add(found.where)
+            self.outcome.findings.append(Finding(self.outcome.target, self.smaller(data, found.where), str(found)))
         return None
 
-    def smaller(self, data: bytes, error: str, seconds: float = 2) -> bytes:
+    def smaller(self, data: bytes, where: str, seconds: float = 2) -> bytes:
         """Shrink an input for a limited time, while it has the same finding."""
-        if error == "TooSlow":
+        if where == TOO_SLOW:
             return data
 
         def fails(less: bytes) -> bool:
-            return key(problem(self.read, less, self.watch) or "") == error
+            found = problem(self.read, less, self.watch)
+            return found is not None and found.where == where
 
         return find_smallest(data, fails, Cuts(len(data) // 2, time.process_time() + seconds), sys.maxsize)
 
@@ -166,11 +182,6 @@ class Cuts:
                 yield data[: self._place] + data[self._place + self._size :]
                 self._place += self._size  # the shorter input does not fail
             self._place, self._size = 0, self._size // 2
-
-
-def key(error: str) -> str:
-    """Return the key that equal findings share."""
-    return error.partition(": ")[0]
 
 
 def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:

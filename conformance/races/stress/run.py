@@ -354,8 +354,10 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
 def _asked(writers_process: _WriterControl, what: str, plan: Work) -> Any:
     answer = writers_process.ask("call", what)
     if "error" in answer:
-        configured_by_user = plan.table and not plan.properties
-        raise StressStopped(explain_error(plan.catalog, answer["error"]) if configured_by_user else answer["error"])
+        error = answer["error"]
+        if plan.table and not plan.properties:  # the user configured the catalog
+            error = explain_error(plan.catalog, error, answer.get("error_class"))
+        raise StressStopped(error)
     return answer["answer"]
 
 

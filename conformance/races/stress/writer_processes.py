@@ -124,7 +124,8 @@ def _answer(pipe: int, ask: Callable[[], Any]) -> None:
     except ToolError as error:
         answer = {"error": str(error)}
     except Exception as error:
-        answer = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"}
+        error_class = type(error).__name__
+        answer = {"error": f"{error_class}: {' '.join(str(error).split())[:500]}", "error_class": error_class}
     os.write(pipe, json.dumps(answer).encode())
 
 
