@@ -91,15 +91,35 @@ NANOSECONDS: list[tuple[str, str, str]] = [
     ("max", "2262-04-11T23:47:16.854775807", "the largest long"),
     ("min", "1677-09-21T00:12:43.145224192", "the smallest long"),
 ]
+MOMENT_LIMITS: list[tuple[str, str, str]] = [
+    ("below-max", "+294247-01-10T04:00:54.775806", "one microsecond below the largest long"),
+    ("above-min", "-290308-12-21T19:59:05.224193", "one microsecond above the smallest long"),
+    ("after-nanoseconds", "2262-04-11T23:47:16.854776", "the first microsecond after the range of nanoseconds"),
+    ("before-nanoseconds", "1677-09-21T00:12:43.145224", "the last microsecond before the range of nanoseconds"),
+]
+NANOSECOND_LIMITS: list[tuple[str, str, str]] = [
+    ("below-max", "2262-04-11T23:47:16.854775806", "one nanosecond below the largest long"),
+    ("above-min", "1677-09-21T00:12:43.145224193", "one nanosecond above the smallest long"),
+]
 FAR = ("before-1", "after-9999", "max", "min")
 """Classes of days and instants outside of the years 1 to 9999, which many libraries cannot represent."""
 
-INSTANTS: list[Row] = [
-    *((f"timestamp-{name}", "timestamp", text, note) for name, text, note in MOMENTS),
-    *((f"timestamptz-{name}", "timestamptz", f"{text}+00:00", note) for name, text, note in MOMENTS),
-    *((f"timestamp-ns-{name}", "timestamp_ns", text, note) for name, text, note in NANOSECONDS),
-    *((f"timestamptz-ns-{name}", "timestamptz_ns", f"{text}+00:00", note) for name, text, note in NANOSECONDS),
-]
+
+def _instants(moments: Iterable[tuple[str, str, str]], nanoseconds: Iterable[tuple[str, str, str]]) -> list[Row]:
+    """Return rows of the four types of instants."""
+    return [
+        (f"{type_.replace('_', '-')}-{name}", type_, f"{text}{zone}", note)
+        for types, group in (
+            (("timestamp", "timestamptz"), tuple(moments)),
+            (("timestamp_ns", "timestamptz_ns"), tuple(nanoseconds)),
+        )
+        for type_, zone in zip(types, ("", "+00:00"), strict=True)
+        for name, text, note in group
+    ]
+
+
+INSTANTS = _instants(MOMENTS, NANOSECONDS)
+INSTANT_LIMITS = _instants(MOMENT_LIMITS, NANOSECOND_LIMITS)
 STRINGS: list[Row] = [
     ("string-empty", "string", "", "no bytes"),
     ("string-blank-at-start", "string", " a", "blanks are not trimmed"),
@@ -179,6 +199,7 @@ LIMITS: list[Row] = [
     ("decimal-eighteen-digits", MEDIUM, "9999999999999999.99", "the largest of 18 digits, which fit a long"),
     ("date-below-max", "date", "+5881580-07-10", "one day below the largest int"),
     ("date-above-min", "date", "-5877641-06-24", "one day above the smallest int"),
+    *INSTANT_LIMITS,
 ]
 """Further values at limits and beside them, in separate tables: a failure on one of them hides no other value."""
 
@@ -195,6 +216,9 @@ TABLES: dict[str, tuple[str, ...]] = {
     "nanoseconds": ("timestamp_ns", "timestamptz_ns"),
     "limits": ("float", "double", "decimal"),
     "far-limits": ("date",),
+    "instant-limits": ("timestamp", "timestamptz"),
+    "far-instant-limits": ("timestamp", "timestamptz"),
+    "nanosecond-limits": ("timestamp_ns", "timestamptz_ns"),
 }
 """The types of the columns of the golden tables of awkward values, by the names of the tables."""
 

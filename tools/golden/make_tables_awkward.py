@@ -16,7 +16,15 @@ from tools.golden.make_tables_pyiceberg import ENGINE as PYICEBERG
 from tools.golden.make_tables_pyiceberg import PyTable
 from tools.golden.make_tables_spark import JavaTable, Session
 
-NOT_IN_ORC = ("calendar", "far", "far-limits", "nanoseconds")
+NOT_IN_ORC = (
+    "calendar",
+    "far",
+    "far-limits",
+    "instant-limits",
+    "far-instant-limits",
+    "nanoseconds",
+    "nanosecond-limits",
+)
 """Kinds without ORC tables: Iceberg-Java writes wrong instants to ORC before 1970 and beyond nanoseconds' range."""
 
 Rows = list[tuple[Any, ...]]
@@ -38,13 +46,16 @@ ABOUT = {
     "far": "dates and times far from 1970",
     "limits": "numbers at the limits of their types",
     "far-limits": "dates at the limits of their type",
+    "instant-limits": "instants beside the limits of nanoseconds",
+    "far-instant-limits": "instants beside the limits of microseconds",
+    "nanosecond-limits": "nanoseconds beside their limits",
 }
 
 
 def _values(name: str, kind: str, format_: str, *, partitioned: bool = False) -> None:
     @golden(name, "iceberg-java")
     def make(session: Session) -> None:
-        version = 3 if kind == "nanoseconds" else 2
+        version = 3 if kind.startswith("nanosecond") else 2
         types, rows = columns(kind)
         about = f"awkward values in {format_}: {ABOUT.get(kind, kind)}{', as partitions' if partitioned else ''}"
         table = JavaTable(session, name, version, about)
@@ -62,7 +73,7 @@ for _kind in awkward.TABLES:
     for _format in ("parquet", "avro", "orc"):
         if _format != "orc" or _kind not in NOT_IN_ORC:
             _values(f"awkward-{_kind}-{_format}", _kind, _format)
-    if _kind != "nanoseconds":
+    if not _kind.startswith("nanosecond"):
         _values(f"awkward-partitions-{_kind}", _kind, "parquet", partitioned=True)
 
 

@@ -238,10 +238,10 @@ WORDS = {
 """The names in the variant encoding of types that Iceberg calls otherwise."""
 
 
-def _awkward(far: bool) -> list[tuple[dict[str, Any], Any]]:
+def _awkward(rows: list[awkward.Row], far: bool) -> list[tuple[dict[str, Any], Any]]:
     """Return the awkward values that a variant can have, as they are stored and as they are read."""
     made: list[Any] = []
-    for name, type_, value, _ in awkward.EVERY_ROW:
+    for name, type_, value, _ in rows:
         kind = awkward.kind(type_)
         if awkward.is_far(name, type_) is not far or kind in ("uuid", "fixed"):
             continue
@@ -260,17 +260,32 @@ def _awkward(far: bool) -> list[tuple[dict[str, Any], Any]]:
     return [({"value": _bytes(one)}, one) for one in made]
 
 
+OTHERS = [row for row in awkward.EVERY_ROW if row not in awkward.INSTANT_LIMITS]
+"""The rows of the two tables that are older than the limits of instants."""
+
 _variants(
     "arrow-variant-awkward",
     "variants of values at limits, or that are easily changed",
     lambda: None,
-    _awkward(far=False),
+    _awkward(OTHERS, far=False),
 )
 _variants(
     "arrow-variant-far",
     "variants of days and instants before the year 1 and after 9999",
     lambda: None,
-    _awkward(far=True),
+    _awkward(OTHERS, far=True),
+)
+_variants(
+    "arrow-variant-instant-limits",
+    "variants of instants beside the limits of nanoseconds",
+    lambda: None,
+    _awkward(awkward.INSTANT_LIMITS, far=False),
+)
+_variants(
+    "arrow-variant-far-instant-limits",
+    "variants of instants beside the limits of microseconds",
+    lambda: None,
+    _awkward(awkward.INSTANT_LIMITS, far=True),
 )
 _variants(
     "arrow-variant-both",

@@ -134,8 +134,9 @@ def _transformed_partitions() -> Iterator[Vector]:
                 continue
             if awkward.is_far(name, type_) and (base == "bucket" or (base == "hour" and name.endswith(("max", "min")))):
                 continue  # buckets are not ordered, and the hours of such an instant do not fit an int
-            if base in ("year", "month") and name in ("date-below-max", "date-above-min"):
-                continue  # the year and the month are those of the limit beside it
+            beside_limit = awkward.is_far(name, type_) and name.endswith(("below-max", "above-min"))
+            if beside_limit and (base in ("year", "month") or kind != "date"):
+                continue  # the partition is that of the limit beside it
             # truncate[2] of the least decimal has 39 digits; 3 divides it
             lowest = base == "truncate" and name == "decimal-most-digits-negative"
             transform = "truncate[3]" if lowest else WIDTHS.get(base, base)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,31 @@ from tools.derive.cases.expression_forms import SchemaVector, and_, leaf, schema
 from tools.derive.vector import Vector, ok
 
 ORIGIN = "derivation: values compared as numbers, or as bytes of UTF-8"
+
+
+def _beside_nanoseconds(name: str, zone: str) -> dict[str, tuple[list[Any], str]]:
+    """Return what microseconds beyond a long of nanoseconds could be mistaken for.
+
+    The largest long of nanoseconds is 854,775,807 ns of its second. One microsecond more is 2^64 ns less if it wraps
+    around.
+    """
+    first, last = f"1677-09-21T00:12:43.145225{zone}", f"2262-04-11T23:47:16.854775{zone}"
+    how = "cut to the range of nanoseconds, or wrapped"
+    return {
+        f"{name}-after-nanoseconds": ([last, first, first.replace("145225", "145224")], how),
+        f"{name}-before-nanoseconds": ([first, last], how),
+    }
+
+
+def _nanosecond_limits(name: str, zone: str) -> dict[str, tuple[list[Any], str]]:
+    """Return what instants one nanosecond from the limits could be mistaken for."""
+    least, largest = f"1677-09-21T00:12:43.145224192{zone}", f"2262-04-11T23:47:16.854775807{zone}"
+    how = "rounded as a double, or to microseconds"
+    return {
+        f"{name}-below-max": ([largest, largest.replace("775807", "775000")], how),
+        f"{name}-above-min": ([least, least.replace("224192", "225000")], how),
+    }
+
 
 TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
     "int-zero": ([-1, 1], "rounded"),
@@ -59,6 +83,10 @@ TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
     "date-leap-day": (["2000-02-28", "2000-03-01"], "moved to another day"),
     "date-first-year": (["0001-01-03", "2001-01-01"], "read in the Julian calendar, or with two digits"),
     "date-last-year": (["9999-12-30"], "moved to another day"),
+    **_beside_nanoseconds("timestamp", ""),
+    **_beside_nanoseconds("timestamptz", "+00:00"),
+    **_nanosecond_limits("timestamp-ns", ""),
+    **_nanosecond_limits("timestamptz-ns", "+00:00"),
     "time-midnight": (["12:00:00.000000", "23:59:59.999999"], "taken for noon, or for the end of the day"),
     "time-first-microsecond": (["00:00:00.000000", "00:00:00.001000"], "truncated, or read as milliseconds"),
     "time-last-microsecond": (["23:59:59.999000", "00:00:00.000000"], "truncated to milliseconds, or rounded up"),
@@ -94,8 +122,21 @@ TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
 }
 """By the name of a value: other values that it could be mistaken for, and how."""
 
-_SAYS_HOW = re.compile(r"\b(stays?|kept|not (trimmed|normalised|padding))\b")
-"""Matches a note that already states how the value must not be changed."""
+SAID_BY_NOTE = {
+    "decimal-zeros-at-the-end",
+    "string-blank-at-start",
+    "string-blank-at-end",
+    "string-line-break",
+    "string-composed",
+    "string-decomposed",
+    "string-upper-case",
+    "string-byte-order-mark",
+    "fixed-zeros",
+    "fixed-zero-at-end",
+    "binary-zero-at-start",
+    "binary-zero-at-end",
+}
+"""Values whose notes already state how the value must not be changed."""
 
 COMPARED: dict[str, tuple[str, Any]] = {
     "before-1": ("lt", "0001-01-01"),
@@ -134,7 +175,7 @@ def predicate_for(name: str, type_: str, value: Any, note: str) -> tuple[Any, st
         others, how = TAKEN_FOR[name]
         literal = int(value) if type_ == "long" else value
         must_not = f"the value must not be {how}"
-        said = must_not if not note else note if _SAYS_HOW.search(note) else f"{note}; {must_not}"
+        said = must_not if not note else note if name in SAID_BY_NOTE else f"{note}; {must_not}"
         return and_(leaf("eq", literal), leaf("not-in", others)), said
     if "infinity" in name:
         largest = 3.4028234663852886e38 if type_ == "float" else 1.7976931348623157e308

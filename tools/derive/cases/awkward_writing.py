@@ -144,11 +144,11 @@ def cases() -> Iterator[Case]:
 def limit_cases() -> Iterator[Case]:
     """Yield cases of further values at limits, and of a very long one."""
     for format_ in FORMATS:
-        for name, (codes, columns, names, rows) in _limits().items():
+        for name, (version, codes, columns, names, rows) in _limits().items():
             yield Case(
                 f"awkward-{name}-{format_}",
                 (*codes, *WRITTEN[format_]),
-                (create(2, columns, format=format_), append(names, *rows)),
+                (create(version, columns, format=format_), append(names, *rows)),
                 "values at their limits and beside them, as they were written",
             )
         yield Case(
@@ -161,13 +161,22 @@ def limit_cases() -> Iterator[Case]:
 
 VERY_LONG = fields(("id", "long"), ("c", "binary"))
 VERY_LONG_ROWS = (("1", awkward.VERY_LONG), ("2", ""))
-LIMITS = ("limits", "far-limits")
+LIMITS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "limits": (2, ("TYP011", "TYP012", "TYP013")),
+    "far-limits": (2, ("TYP015",)),
+    "instant-limits": (2, ("TYP017", "TYP018")),
+    "far-instant-limits": (2, ("TYP017", "TYP018")),
+    "nanosecond-limits": (3, ("SVB003", "TYP019", "TYP020")),
+}
+"""The golden tables of values at limits and beside them: the version, and the requirements of their types."""
 
 
-def _limits() -> dict[str, tuple[tuple[str, ...], list[Json], str, list[tuple[Any, ...]]]]:
-    """Return, by the name of a golden table, the requirements of its types, its columns, their names and the rows."""
-    codes = {"limits": ("TYP011", "TYP012", "TYP013"), "far-limits": ("TYP015",)}
-    return {name: (codes[name], *_columns(awkward.TABLES[name], None, awkward.table_rows(name))) for name in LIMITS}
+def _limits() -> dict[str, tuple[int, tuple[str, ...], list[Json], str, list[tuple[Any, ...]]]]:
+    """Return, by the name of a golden table, version, requirements, columns, their names and the rows."""
+    return {
+        name: (version, codes, *_columns(awkward.TABLES[name], None, awkward.table_rows(name)))
+        for name, (version, codes) in LIMITS.items()
+    }
 
 
 def rewritten_cases() -> Iterator[Case]:
@@ -178,7 +187,7 @@ def rewritten_cases() -> Iterator[Case]:
     }
     made["booleans"] = (2, ("TYP008",), *_columns(("boolean",), None))
     made |= {f"far-{name}": (2, KINDS[name][2], *_columns(KINDS[name][1], far=True)) for name in ("days", "instants")}
-    made |= {name: (2, *rest) for name, rest in _limits().items()}
+    made |= _limits()
     made["nulls"] = (2, ("TYP002",), NESTED, "id s ll ls m ml ms lm", list(NESTED_ROWS))
     made["deep-nulls"] = (2, ("TYP002",), DEEP, "id sm mm ls", list(DEEP_ROWS))
     made["null-keys"] = (2, ("TYP004",), KEYS, "id k", list(KEYS_ROWS))

@@ -309,7 +309,7 @@ def _awkward() -> list[Filter]:
             predicate = _of_column(predicate_for(name, type_, value, note)[0], awkward.column(type_))
             code = "EXP007" if value == "NaN" else order_code(type_)
             tables = [f"awkward-{table}-parquet"]
-            if table != "nanoseconds":
+            if not table.startswith("nanosecond"):
                 tables.append(f"awkward-partitions-{table}")
             codes = (code, *OF_TYPES.get(type_, ()))
             made += [(pattern, name, predicate, codes) for pattern in tables]
