@@ -301,7 +301,7 @@ def _schema_faults(
         elif found.type != field.type:
             yield finding(
                 rule.requirement,
-                "the type of a column is wrong",
+                f"{field.name} has the wrong type",
                 file=location,
                 path=f"/{field.name}",
                 found=Description(str(found.type)),

@@ -120,7 +120,7 @@ def _total(
     stored, wanted = row["total_record_count"], counted["data_record_count"] - counted["vector_records"]
     where: dict[str, Any] = {"file": location, "path": f"{path}/total_record_count"}
     if not is_known and stored is not None and stored > wanted:
-        message, most = "the total exceeds the records of the data files", f"at most {wanted}"
+        message, most = "total_record_count exceeds the records of the data files", f"at most {wanted}"
         yield finding("STA027", message, found=stored, expected=most, **where, aspect="more-than-records")
     if not is_known or row["data_record_count"] is None:
         return
