@@ -166,7 +166,7 @@ def _column(
         if column is not None and column.type is not None and column.type != type_:
             yield finding(
                 column.requirement,
-                "the type of a metadata column is wrong",
+                f"the metadata column {column.name} has the wrong type",
                 file=location,
                 path=name,
                 found=Description(str(type_)),

@@ -102,7 +102,7 @@ def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] 
             every container; PUF020 if a position is 2**63 or more.
     """
     if len(blob) < _FRAME:
-        found, expected = f"{len(blob)} bytes", f"{_FRAME} bytes or more"
+        found, expected = Description(f"{len(blob)} bytes"), f"{_FRAME} bytes or more"
         raise spec_error("PUF018", "the blob is too short for a deletion vector", found=found, expected=expected)
     (length,) = struct.unpack_from(">I", blob)
     if length != len(blob) - 8:
