@@ -8,14 +8,14 @@ import sys
 from conformance.core.failures import ExitStatus
 
 NEW_OBJECTS = 50_000
-"""How many objects are made before Python looks for cycles among them (700 by default): most of those that a command
-makes are of modules and classes, which stay."""
+"""The number of new objects after which the garbage collector runs (700 by default). Most objects that a command
+creates belong to modules and classes, which stay until the process ends."""
 
 
 def main() -> int:
-    """Run the command line; an interrupt while it is imported is one line too.
+    """Run the command line; an interrupt while it is being imported is also reported in one line.
 
-    This is the main function of a process, which ends after it.
+    The process must end after this function, because the garbage collector stays changed.
 
     Returns:
         The exit status.
@@ -29,7 +29,7 @@ def main() -> int:
         print("iceberg-conformance: interrupted", file=sys.stderr)
         return ExitStatus.INTERRUPTED
     finally:
-        gc.freeze()  # else Python looks for cycles in all modules before it ends
+        gc.freeze()  # otherwise the garbage collector examines all modules at exit
 
 
 if __name__ == "__main__":

@@ -73,13 +73,14 @@ def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
         if rules and not bound & vector.operation.roles:
             roles = " and ".join(sorted(vector.operation.roles))
             codes = ", ".join(rule.code for rule in rules)
-            yield f"{vector.operation.name} ({id_}) is done by a {roles}, which {codes} does not bind"
+            yield f"{vector.operation.name} ({id_}) is performed by a {roles}, which {codes} does not bind"
 
 
 def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Iterator[str]:
-    """Check that choices, and no deviations, are at points where the texts are silent or contradict each other."""
+    """Check that a choice names a point that the texts leave open, and that no deviation is about an open point."""
     of_vectors = [set(facts.vectors[id_].contradiction) for id_ in one.vectors]
-    named = set.intersection(*of_vectors) | set(one.points)  # a point of only some vectors is a side issue
+    # A point that only some of the vectors name is a side issue.
+    named = set.intersection(*of_vectors) | set(one.points)
     unknown = named - facts.points.keys()
     if unknown:
         yield f"{', '.join(sorted(unknown))} is not a point of the contradictions"
@@ -103,8 +104,8 @@ QUOTATION = re.compile(r'"[^"]{8,}"')
 def _names_the_sections_of_its_requirements(one: Deviation, facts: Facts) -> Iterator[str]:
     """Check that the reason of a deviation names, outside of quotations, the section of each of its requirements.
 
-    Without its section, the reason gives no sentence of a requirement that is broken. Mostly, it is a requirement that
-    the vectors also prove, or one that is broken as a consequence.
+    A reason that does not name the section quotes no sentence of the requirement. Usually, such a requirement is only
+    one that the vectors also prove, or one that is broken as a consequence.
     """
     if one.kind is not DeviationKind.DEVIATION:
         return
@@ -123,7 +124,7 @@ def _quotes_and_argues(one: Deviation, _facts: Facts) -> Iterator[str]:
     if not QUOTATION.search(one.reason):
         yield "the reason must quote the sentence of the text"
     if not one.counter:
-        yield "what speaks for the engine must be in counter"
+        yield "counter must give the best argument for the engine"
 
 
 CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
@@ -133,7 +134,7 @@ def _breaks_what_it_argues_with(one: Deviation, _facts: Facts) -> Iterator[str]:
     """Check that a deviation has a requirement that its reason names, as pages show it beside its requirements."""
     named = dict.fromkeys(CODE.findall(one.reason))
     if one.kind is DeviationKind.DEVIATION and named and not named.keys() & set(one.requirements):
-        yield f"the reason names {', '.join(named)}, and requirements does not"
+        yield f"the reason names {', '.join(named)}, but requirements does not"
 
 
 def _short_title(section: str) -> str:
@@ -158,7 +159,7 @@ def _argues_leniency_of_a_writer(one: Deviation, facts: Facts) -> Iterator[str]:
         party for code in one.requirements if code in facts.requirements for party in facts.requirements[code].binds
     }
     if one.kind is DeviationKind.LENIENCY and roles == {"writer"} and "writer" in bound and not one.counter:
-        yield "a requirement binds the writer that it is lenient as: why that is not a deviation must be in counter"
+        yield "a requirement forbids this to writers: counter must say why it is not a deviation"
 
 
 RULES: tuple[Rule, ...] = (
@@ -245,7 +246,7 @@ def table_problems(entries: Iterable[KnownOutcome], facts: Facts) -> Iterator[st
             for role in ROLES[party]
         }
         if known.role == "table" and one.kind is DeviationKind.DEVIATION and "writer" not in bound:
-            found.append("a table is made by a writer, which none of its requirements binds")
+            found.append("the table was made by a writer, and none of its requirements binds writers")
         yield from (f"{known.label}: {problem}" for problem in found)
 
 

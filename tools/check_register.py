@@ -1,7 +1,7 @@
 """Compare the texts of the spec with those that the register was made from, and list the requirements to read again.
 
     python -m tools.check_register --spec PATH                       print what changed
-    python -m tools.check_register --spec PATH --record COMMIT DATE  take this text as the one that was read
+    python -m tools.check_register --spec PATH --record COMMIT DATE  record this text as read
 
 PATH is the folder of the documents (``format`` in a checkout of apache/iceberg), or one document. A section is the text
 below its heading down to the next heading of any level. It is compared word by word, so that re-aligning a table is not
@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns the exit status."""
     parser = argparse.ArgumentParser(description="Compare the spec's texts with those the register was read from.")
     parser.add_argument("--spec", type=Path, required=True, help="the folder of the documents, or one document")
-    parser.add_argument("--record", nargs=2, metavar=("COMMIT", "DATE"), help="take this text as the one that was read")
+    parser.add_argument("--record", nargs=2, metavar=("COMMIT", "DATE"), help="record this text as read")
     given = parser.parse_args(arguments)
     if given.record:
         record(given.spec, *given.record)
@@ -141,7 +141,7 @@ def main(arguments: list[str] | None = None) -> int:
     changes = changed_sections(given.spec)
     for (document, heading), what in changes.items():
         codes = [r.code for r in register().values() if (r.document, r.section) == (document, heading)]
-        print(f"{document}: {heading!r} {what}; read again: {' '.join(codes) or 'no requirement stands there'}")
+        print(f"{document}: {heading!r} {what}; read again: {' '.join(codes) or 'no requirement'}")
     if not changes:
         print("nothing changed")
     return 1 if changes else 0

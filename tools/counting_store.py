@@ -1,10 +1,10 @@
-"""A store of S3's protocol for measurements: it serves a folder, counts, delays each answer, and throttles.
+"""A store of S3's protocol for measurements: it serves a folder, counts and throttles requests, and delays each answer.
 
     python -m tools.counting_store FOLDER [--delay-ms 30] [--connections 64] [--busy 0.02] [--reset 0.01]
 
 The store handles all requests in one thread, so that it takes little of the processor time that is measured. If more
-than the given number of requests are under way, it answers 503 (SlowDown); it also does so at random, and resets some
-connections.  The first line of its output is its port. ``GET /-/counts`` answers with what it counted.
+than the given number of requests are in flight, it answers 503 (SlowDown); it also does so at random, and resets some
+connections. The first line of its output is its port. The answer to ``GET /-/counts`` has the counts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class StoreBehavior:
 
     delay_s: float = 0.03
     connections: int = 64
-    """The maximum number of requests under way."""
+    """The maximum number of requests in flight."""
 
     busy: float = 0.0
     """The fraction of requests that are answered with 503."""

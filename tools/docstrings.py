@@ -254,7 +254,7 @@ def unknown_sections(module: ast.Module, headings: Set[str]) -> Iterator[tuple[i
 
     Args:
         module: the syntax tree of a module.
-        headings: the headings of the texts, in small letters.
+        headings: the headings of the texts, in lower case.
 
     Yields:
         The line of the docstring, and the problem.

@@ -1,4 +1,4 @@
-"""The check for POSIX, for tools that fork, or limit time and memory by signals and limits of the system."""
+"""The check for POSIX, for tools that fork, or limit time and memory by signals and resource limits."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def main(arguments: Sequence[str]) -> int:
         ("paragraph", paragraphs, given.paragraphs),
         ("data", data, given.data),
     ):
-        texts = list(find()) if number else []  # to find the texts takes seconds
+        texts = list(find()) if number else []  # finding the texts takes seconds
         for place, text in chosen.sample(texts, min(number, len(texts))):
             print(f"--- {title}: {place}\n{text}\n")
     with tempfile.TemporaryDirectory() as folder:

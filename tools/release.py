@@ -66,7 +66,7 @@ def release(folder: Path) -> list[Path]:
     time, version = epoch(), tool_version()
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
-        raise SystemExit(f"{folder}: it has to be an empty folder, or none")
+        raise SystemExit(f"{folder}: must be an empty folder, or not exist")
     built = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-t", "wheel", "-d", str(folder)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(time)}
     subprocess.run(built, cwd=ROOT, check=True, env=environment, stdout=subprocess.DEVNULL)

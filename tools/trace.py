@@ -156,7 +156,7 @@ class Evidence:
     """The test functions that name it, by file; empty for a file that is not itself a test."""
 
     proved: Mapping[str, Sequence[Proof]] = attrs.field(factory=dict)
-    """The proofs: what breaks it, and what notices."""
+    """The proofs: what breaks a requirement, and what detects that."""
 
     def named(self) -> set[str]:
         """Return the codes that proofs, vectors, checks or tests name."""
@@ -285,7 +285,7 @@ def problems(requirements: Mapping[str, Requirement], found: Evidence) -> Iterat
         if one.unproven is None and code not in named:
             yield f"{code} has neither proof nor vector nor test, and no reason why: {one.text}"
         if one.unproven is not None and code in named:
-            yield f"{code} has a proof by now, and still the reason why it has none: {one.unproven}"
+            yield f"{code} has a proof, and also a reason why it has none: {one.unproven}"
         if one.unproven is None and not places(one, found):
             yield f"{code} is stated by no class, function or module of its section: {one.text}"
     for code, ids in found.checks.items():
@@ -450,8 +450,8 @@ def lines() -> Iterator[str]:
     read = sources()
     texts = f"[{read.commit[:10]}]({read.repository}/tree/{read.commit}/format)"
     yield f"The register was read from the texts at {texts}, of {read.date}."
-    yield "`python -m tools.check_register --spec FOLDER` shows by the hash of each section which of newer texts are"
-    yield "others, and which requirements to read again."
+    yield "`python -m tools.check_register --spec FOLDER` compares newer texts with these by the hash of each section,"
+    yield "and lists the requirements to read again."
     yield ""
     yield "## Adopted"
     yield from rows(adopted, found)
@@ -465,8 +465,8 @@ def lines() -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Write the trace, or check that it is complete and current."""
     parser = argparse.ArgumentParser(description="Write SPEC_TRACE.md from the register, the code and the proofs.")
-    parser.add_argument("--check", action="store_true", help="fail when it is stale or has holes, and write nothing")
-    parser.add_argument("--run", type=Path, metavar="FILE", help="check what tests saw broken, as the recorder wrote")
+    parser.add_argument("--check", action="store_true", help="fail if it is stale or incomplete, and write nothing")
+    parser.add_argument("--run", type=Path, metavar="FILE", help="check what the tests saw broken, by this file")
     given = parser.parse_args(arguments)
     found: list[str] = []
     if given.check or given.run is None:
@@ -474,7 +474,7 @@ def main(arguments: list[str]) -> int:
         table = counts([one for one in register().values() if one.status is Status.ADOPTED], evidence())
         print("; ".join(f"{what} {count}" for what, count in table.items()))
         if table["proved"] < LEAST_PROVED:
-            found.append(f"{table['proved']} adopted requirements are proved, and there were {LEAST_PROVED}")
+            found.append(f"{table['proved']} adopted requirements are proved, fewer than the {LEAST_PROVED} before")
         text = "\n".join(lines()) + "\n"
         if not given.check:
             TRACE.write_text(text, encoding="utf-8")

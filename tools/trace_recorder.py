@@ -25,7 +25,7 @@ PROPERTY = "requirements"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that turns the recorder on."""
     parser.addoption(
-        "--trace-out", type=Path, metavar="FILE", help="write which requirements were seen broken, and where"
+        "--trace-out", type=Path, metavar="FILE", help="the file to write the requirements to that tests saw broken"
     )
 
 

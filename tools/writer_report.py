@@ -381,7 +381,7 @@ def main() -> int:
     stale = [path for path, text in files().items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv[1:]:
         for path in stale:
-            print(f"{path.relative_to(ROOT)} is not what the tables give", file=sys.stderr)
+            print(f"{path.relative_to(ROOT)} is stale: run python -m tools.writer_report", file=sys.stderr)
         return 1 if stale else 0
     for path, text in files().items():
         path.write_text(text, encoding="utf-8")

@@ -118,7 +118,7 @@ def operations(
     def write(args: Arguments) -> object:
         given = _operations(_required(args, "script", dict), "/script")
         if not given:
-            raise Invalid("/script/operations: expected the operation create at least; found none")
+            raise Invalid("/script/operations: expected at least the operation create; found none")
         with open_writer(_required(args, "table", str), given) as writer:
             return follow(writer, given, name)
 

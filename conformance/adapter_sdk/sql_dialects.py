@@ -34,8 +34,8 @@ class Dialect:
     constants: Mapping[str, str] = field(default_factory=dict)
     """The SQL of a constant of a filter, by type.
 
-    ``{text}`` is its exchange form, ``{string}`` that as a string literal, ``{hex}`` that without hyphens, ``{number}``
-    the number of a date or time, ``{type}`` the Iceberg type.
+    ``{text}`` is its exchange form, ``{string}`` the same as a string literal, ``{hex}`` the same without hyphens,
+    ``{number}`` the number of a date or time, ``{type}`` the Iceberg type.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Dialect:
     """
 
     check: Callable[[Json, Json], None] | None = None
-    """Raises `Unsupported` for a type and a value of it for which the engine has no literal."""
+    """A function that raises `Unsupported` if the engine has no literal for a value of a type."""
 
 
 def identifier(path: tuple[str, ...], dialect: Dialect) -> str:

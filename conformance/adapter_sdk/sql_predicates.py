@@ -2,7 +2,8 @@
 
 The logic of Iceberg's predicates is two-valued: each of them is true or false for null and NaN too. So that an engine
 evaluates exactly this, a predicate is first converted to a form without negation that tests for null and NaN
-explicitly (`push_down_not`): a leaf there must be true where it says so, and may be false or null elsewhere.
+explicitly (`push_down_not`): the engine must evaluate a leaf of it to true for the rows that match, and to false or
+null for others.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ FLOATS = ("float", "double")
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A predicate on one column. Where the column is null, it may be null instead of false."""
+    """A predicate on one column. If the column is null, its result may be null instead of false."""
 
     op: str
     path: tuple[str, ...]

@@ -33,7 +33,7 @@ COMMANDS = {
     "validate": ("validate:validate", "Check tables that any engine wrote, at four levels, locally or on Spark."),
     "filter-pushdown": ("filter_pushdown:filter_pushdown", "Check that filtered reads equal filtering a full read."),
     "scenarios": ("scenarios:scenarios", "Run random scripts, and compare the table with a model after every step."),
-    "metamorphic": ("metamorphic:metamorphic", "Compare tables of related scripts: appends commute, and the like."),
+    "metamorphic": ("metamorphic:metamorphic", "Compare tables of related scripts; for example, appends must commute."),
     "matrix": ("matrix:matrix", "Check that every reader reads what every writer wrote."),
     "relay": ("relay:relay", "Let several engines change one table in turn, and check the table after each step."),
     "replay": ("replay:replay", "Run one vector again and show all evidence."),

@@ -298,7 +298,7 @@ def find_requirement(code: str) -> Requirement:
         hint = suggest_names(code, [*names, *registry(), *ids, *contradictions()])
         raise UsageError(
             f"no requirement, check, vector or open point {code!r}"
-            f"{hint or '; iceberg-conformance list requirements, list checks and list vectors show what there is'}"
+            f"{hint or '; iceberg-conformance list requirements, list checks and list vectors show the known ones'}"
         )
     return found
 

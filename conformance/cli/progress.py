@@ -12,7 +12,7 @@ ReportProgress: TypeAlias = Callable[[str, int, int], None]
 """Takes the name of what is processed, the number done, and the total."""
 
 INTERVAL_S = 0.1
-"""The least time between two updates of the line, in seconds."""
+"""The minimum time between two updates of the line, in seconds."""
 
 
 @contextlib.contextmanager

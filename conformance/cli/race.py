@@ -160,7 +160,7 @@ def explore(
         faults: The maximum number of faults in one schedule of a pair.
         thorough: Run every suite on every fixture, with every kind of fault; let three writers crash and lose
             replies; and check the bytes of every file. By default only pairs run on all fixtures, and every kind of
-            fault happens on the first fixture only: on the others, crashes and lost replies.
+            fault happens on the first fixture only; on the others, only crashes and lost replies happen.
         processes: How many races to explore at once; by default one for each processor.
         format: Text for people, or JSON.
     """
@@ -286,7 +286,7 @@ def stress(
             catalog assigns.
         processes: How many processes commit at once.
         seconds: How long the processes commit.
-        kills: How many writers are killed in a second, on average; 0 for none. By default 1, and 0.3 for PyIceberg.
+        kills: How many writers are killed per second, on average; 0 for none. By default 1, and 0.3 for PyIceberg.
         server_kills: How many times the server is killed and started again.
         pauses: How many times a writer is paused, as on a machine that does not respond for a while.
         pause: Seconds for which a writer is paused.
@@ -393,7 +393,7 @@ def soak(
         location: The location of the table's files.
         processes: How many processes commit at once.
         seconds: How long the processes commit.
-        kills: How many processes are killed in a second, on average.
+        kills: How many processes are killed per second, on average.
         format_version: The format version of the table: 1, 2 or 3.
         seed: The seed of all random choices.
         format: Text for people, or JSON.

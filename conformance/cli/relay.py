@@ -87,7 +87,7 @@ def relay(
     if examples < 1 or max_failures < 1:
         raise UsageError("--examples and --max-failures must be at least 1")
     known: tuple[relay_known.KnownRelay, ...] = ()
-    if expect == expectations.SHIPPED:  # what an engine does in a script alone, it does in a relay too
+    if expect == expectations.SHIPPED:  # a known failure in scripts also occurs in relays
         known = relay_known.load_known() + relay_known.load_known(table="scenario")
     elif expect != "none":
         known = relay_known.load_known(Path(expect))

@@ -38,7 +38,7 @@ def report(
 
     Args:
         files: The results files.
-        format: The format of the report on standard output; with --diff terminal, json or markdown.
+        format: The format of the report on standard output; with --diff, only terminal, json or markdown.
         report: terminal, json, junit, html, markdown, badge, sarif or github, with :PATH for a file. May be repeated.
         diff: Show only what changed from the first file to the second.
         matrix: A results file of matrix, to include in the HTML report.

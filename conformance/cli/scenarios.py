@@ -41,7 +41,7 @@ with lazy_imports():
 
 DEFAULTS = AdapterLimits()
 MEMORY = Path("/dev/shm")  # noqa: S108 - a separate folder is made in it
-"""Where tables are written if there is a file system in memory: they need not last."""
+"""The folder of an in-memory file system, where tables are written if it exists, because they are temporary."""
 
 
 def scenarios(

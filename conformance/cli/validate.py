@@ -151,7 +151,7 @@ def validate(
     unreadable = any(one.reason_incomplete is not None for one in outcomes)
     _write(outcomes, format, output, verbose=verbose, brief=bool(patterns))
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
-    if stall_timeout.has_abandoned_thread():  # the interpreter would wait for a thread that waits for a file
+    if stall_timeout.has_abandoned_thread():  # a normal exit would wait for it
         sys.stdout.flush()
         os._exit(status)
     return status
@@ -204,9 +204,9 @@ def _outcome(
     Args:
         names: the locations, the newest version last.
         checked: checks the table, or compares the versions.
-        budget: the time that is left.
+        budget: the remaining time.
         accepted: which findings count.
-        many: whether the command checks several tables: then an error of one table does not end it.
+        many: whether the command checks several tables, so that an error in one table does not end it.
 
     Raises:
         UsageError: the options do not fit the table, and it is the only one.

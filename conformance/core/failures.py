@@ -55,7 +55,7 @@ class NothingSelected(ToolError):
 
 
 class NotExamined(ToolError):
-    """An implementation could not be started, or a file or table not be read, so that nothing is known about it."""
+    """An implementation could not be started, or a file or table not be read: nothing is known about it."""
 
     status = ExitStatus.NOT_EXAMINED
 

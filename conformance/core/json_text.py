@@ -10,7 +10,7 @@ import jiter
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _MINUS_0 = re.compile(rb"-0(?<![^\[,: \t\r\n]-0)(?![^,\]} \t\r\n])")
-"""A number -0; also its text between such characters in a string. It begins with the literal, which searches fast."""
+"""A number -0, or the same text in a string. The pattern begins with the literal, for which the search is fast."""
 
 _STRING_OR_MINUS_0 = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|' + _MINUS_0.pattern, re.DOTALL)
 

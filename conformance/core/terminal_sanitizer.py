@@ -1,7 +1,7 @@
 r"""Escapes for untrusted text, so that it cannot move the cursor, hide or reverse text, or add lines.
 
 Control characters, characters that change the direction of text, and lone surrogates are written as escapes
-(``\x1b``). Colours stay, as do the sequences that rewrite the line of progress.
+(``\x1b``). Colours stay, as do the sequences that rewrite the progress line.
 """
 
 from __future__ import annotations

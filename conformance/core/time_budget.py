@@ -1,4 +1,4 @@
-"""A limit to the time of a command: work that is under way when the time is over is interrupted, as by ctrl-c."""
+"""A time limit for a command: work in progress when the limit is reached is interrupted, as by ctrl-c."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class TimeBudget:
 
     @contextlib.contextmanager
     def interrupting(self) -> Iterator[None]:
-        """Interrupt the body of the ``with`` statement when the time is over; only for the main thread.
+        """Interrupt the body of the ``with`` statement when the time limit is reached; only for the main thread.
 
         Raises:
-            KeyboardInterrupt: the time is over, and nothing else handles interrupts.
+            KeyboardInterrupt: the time limit was reached, and nothing else handles interrupts.
         """
         if self.seconds is None:
             yield

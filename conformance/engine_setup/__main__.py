@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="list the engines and whether they are installed")
     for command, summary in (("install", "set engines up"), ("lock", "resolve and write lock files (needs uv)")):
-        commands.add_parser(command, help=summary).add_argument("names", nargs="*", help="all when none is given")
+        commands.add_parser(command, help=summary).add_argument("names", nargs="*", help="all by default")
     given = parser.parse_args(arguments)
     try:
         if given.command == "list":

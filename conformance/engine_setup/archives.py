@@ -2,7 +2,7 @@
 
 The archives of servers share files among their plugins by hard links, so that a file of one folder may have its
 contents in another, which is not unpacked. A link is therefore replaced by the contents of the file that it leads to.
-Archives are checked by their SHA-256 first; the checks here are for a lock that was written for a bad archive.
+The SHA-256 of an archive is checked first; the checks here protect against a lock file that pins a malicious archive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class ArchiveError(Exception):
 
 
 _FOREIGN = re.compile(r"[\\:\x00-\x1f]")
-"""Characters that separate or end paths on some systems, which names of members have no use for."""
+"""Characters that separate or end paths on some systems; the name of a member must not contain them."""
 
 
 def unpack_folders(archive: Path, folders: Mapping[Path, str]) -> None:

@@ -81,7 +81,7 @@ class Toolchain:
     """Other commands that must be on the path."""
 
     how_to_get: str = ""
-    """Where the compiler can be had."""
+    """Where to get the compiler."""
 
 
 TOOLCHAINS = {
@@ -128,7 +128,7 @@ TOOLCHAINS = {
         result="release/adapter",
         how_to_get="rustup.rs installs it",
     ),
-    # Programs of engines, which their adapters start, and servers of catalogs, which
+    # Programs of engines, which their adapters start, and catalog servers, which
     # `conformance.table_io.catalogs.servers` starts.
     "java": Toolchain(
         "a JDK of release",

@@ -10,7 +10,7 @@ A folder has everything about one engine. Those that come with the tool are in `
     version = "1.2.3"
     adapter = "adapter.py"          # a file here, run by the Python of `lock`; without a lock, by the tool's own
     lock = "my-engine-1_2"          # a lock file of Python packages: of this folder, or one that several engines share
-    matrix = ["producer", "consumer"]  # whether `matrix` has it where none is named
+    matrix = ["producer", "consumer"]  # its roles in `matrix` if the command line names no engine
 
     [lock_packages]                 # what `python -m conformance.engine_setup lock NAME` resolves into NAME.txt here
     my-engine-1_2 = ["my-engine==1.2.3"]
@@ -63,7 +63,7 @@ NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?::[a-z0-9]+)?")
 
 ROLES = ("producer", "consumer")
 
-_TEXT = "a text that is not empty"
+_TEXT = "a non-empty string"
 _TEXTS = "a list of texts"
 _RELEASE = {
     "version": _TEXT,
@@ -78,7 +78,7 @@ _RELEASE = {
     "classes": _TEXTS,
     "large": "a table of disk_mb and minutes, both integers above 0",
     "jdk": "an integer above 0",
-    "unpack": "a table of texts that is not empty",
+    "unpack": "a non-empty table of strings",
     "matrix": f"a list of {' and '.join(ROLES)}",
 }
 """The members of a release, with the form of each."""
@@ -90,7 +90,7 @@ _ENGINE = {
     "about": _TEXT,
     "language": _TEXT,
     "release": "a list of tables",
-    "lock_packages": "a table of lists of texts",
+    "lock_packages": "a table of lists of strings",
 }
 _JAR = ("organization", "name", "revision", "sha256")
 _STARTS = ("adapter", "command", "sources", "module")
@@ -127,7 +127,7 @@ def engine_folders() -> tuple[EngineFolder, ...]:
     """Return all engines: the one inside the tool first, then by name.
 
     Raises:
-        UsageError: a folder or its ``engine.toml`` is not as it has to be, or two engines have one name.
+        UsageError: a folder or its ``engine.toml`` is malformed, or two engines have the same name.
     """
     return _read_all(os.environ.get(VARIABLE, ""))
 
@@ -174,7 +174,7 @@ def _read(path: Path) -> EngineFolder:
         if key not in document:
             raise UsageError(f"{file}: /{key}: expected {_ENGINE[key]}, found nothing")
     if not NAME.fullmatch(document["name"]):
-        what = "expected small letters and digits, in words that dashes separate, and at most one colon"
+        what = "expected lower-case letters and digits, in words separated by hyphens, and at most one colon"
         raise UsageError(f"{file}: /name: {what}, found {document['name']!r}")
     common = {key: value for key, value in document.items() if key in _RELEASE}
     releases = []
@@ -184,7 +184,7 @@ def _read(path: Path) -> EngineFolder:
         releases.append(_release(file, place, {**common, **row}))
         if "sources" in releases[-1] and document["language"] not in BUILT_LANGUAGES:
             what = f"expected {' or '.join(BUILT_LANGUAGES)} where sources are built, found {document['language']!r}"
-            raise UsageError(f"{file}: /language: {what}; a program that is built already is a command")
+            raise UsageError(f"{file}: /language: {what}; for a program that is already built, use command")
         if "sources" in releases[-1] and ("adapter" in releases[-1]) != (document["language"] == "java"):
             what = "expected an adapter beside sources in Java, which starts their program, and none beside others"
             raise UsageError(f"{file}: {place}/sources: {what}")

@@ -179,7 +179,7 @@ ENTRIES: tuple[ScriptTemplate, ...] = (
     ),
     ScriptTemplate(
         "partition-text",
-        "partitions of text, null and what paths have to escape among it",
+        "partitions of text, including null and characters that paths must escape",
         ("partition identity", "partition truncate", "partition bucket"),
         (
             create("identity(p)", "truncate[2](p)", "bucket[4](p)", id="long!", p="string"),
@@ -206,7 +206,7 @@ ENTRIES: tuple[ScriptTemplate, ...] = (
     ),
     ScriptTemplate(
         "partition-evolution",
-        "rows of three specs, and deletes over all of them",
+        "rows of three specs, and deletes that apply to all of them",
         ("partition evolution", "partition identity", "partition bucket"),
         (
             create("identity(p)", id="long!", p="string"),
@@ -243,7 +243,7 @@ ENTRIES: tuple[ScriptTemplate, ...] = (
     ),
     ScriptTemplate(
         "defaults",
-        "columns with defaults that rows written before do not have",
+        "columns with defaults, and older rows without these columns",
         ("initial defaults", "added columns"),
         (
             create(id="long!", p="string"),
@@ -300,7 +300,7 @@ ENTRIES: tuple[ScriptTemplate, ...] = (
     ),
     ScriptTemplate(
         "equality-deletes",
-        "rows deleted by equality, null among the values, and rows that come after",
+        "rows deleted by equality, also with null, and rows that are added later",
         ("equality deletes",),
         (
             create(id="long!", p="string"),
@@ -455,7 +455,7 @@ ENTRIES: tuple[ScriptTemplate, ...] = (
     ),
     ScriptTemplate(
         "rolled-back",
-        "a table that was rolled back and went on",
+        "a table that was rolled back, and then changed",
         (),
         (create(id="long!", p="string"), FIVE, MORE, {"op": "rollback", "to": 1}, append("id p", ["9", "b"])),
         NEWER,
@@ -463,14 +463,14 @@ ENTRIES: tuple[ScriptTemplate, ...] = (
     ),
     ScriptTemplate(
         "expired",
-        "a table whose old snapshots are gone",
+        "a table whose old snapshots have expired",
         (),
         (create(id="long!", p="string"), FIVE, delete(eq("id", 1), COPY), MORE, {"op": "expire"}),
         NEWER,
     ),
     ScriptTemplate(
         "upgraded",
-        "a table of version 1 that is upgraded with its files, and goes on",
+        "a table of version 1 that is upgraded with its files, and then changed",
         ("row lineage",),
         (
             create("identity(p)", id="long!", p="string"),

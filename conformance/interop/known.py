@@ -1,6 +1,6 @@
 """Known outcomes of cells and tables.
 
-Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --known`` names::
+Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --expect`` names::
 
     [[cell]]
     id = "duckdb-loses-deletes"         # optional: a stable name, unique among all files
@@ -26,8 +26,8 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --known
     ...
 
 Golden tables need no entries: their deviations are those of the vectors that read them. If a table that an entry names
-was run, its outcome must be the one in the entry. ``state``, with the words of the release before, is a deprecated form
-of ``outcome``.
+was run, its outcome must be the one in the entry. ``state``, with the values of the previous release, is a deprecated
+form of ``outcome``.
 """
 
 from __future__ import annotations

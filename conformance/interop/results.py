@@ -21,14 +21,14 @@ RESULTS = 1
 _NOT_STORED = frozenset({"cases"})
 
 DEPRECATED = ("state", "writing")
-"""The former members for the outcome of a cell and of a table, with the former words, for one more release."""
+"""Deprecated members of a cell and of a table, which repeat the outcome in its former words for one more release."""
 
 _FORMER_WORDS = {
     "state": ("right", "", "wrong", "refuses", "crashes", "cannot"),
     "writing": ("written", "invalid", "wrong", "refused", "crashed", "cannot"),
 }
 FORMER_OUTCOMES = {member: dict(zip(words, TableOutcome, strict=True)) for member, words in _FORMER_WORDS.items()}
-"""The outcomes by the former words, by member."""
+"""The outcome for each former word, by deprecated member."""
 
 
 def record_json(record: Participant | ProducedTable | Cell) -> JsonObject:
@@ -87,7 +87,7 @@ def read(path: Path) -> Matrix:
 
 
 def _outcome(message: JsonObject, former: str) -> TableOutcome:
-    """Return the outcome in a line; a file of the release before has only the former member."""
+    """Return the outcome in a line; a file of the previous release has only the deprecated member."""
     word = message.pop(former, "")
     return TableOutcome(message["outcome"]) if "outcome" in message else FORMER_OUTCOMES[former][word]
 

@@ -125,7 +125,7 @@ class _Running:
     """Set once the run is interrupted: answers of adapters after that are ignored."""
 
     def all(self) -> None:
-        """Start the adapters, let them write, let them read."""
+        """Start the adapters; let the producers write, and then the consumers read."""
         plan, matrix = self.plan, self.matrix
         targets = {target.name: target for target in (*plan.producers, *plan.consumers)}
         try:

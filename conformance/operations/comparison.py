@@ -62,7 +62,8 @@ class Undecodable(Exception):
 
 Differences: TypeAlias = tuple[Difference, ...]
 Comparator: TypeAlias = Callable[[dict[str, Any], Any, Any], Differences]
-"""From the arguments, the expected answer and the actual one to the differences; empty if they are equal."""
+"""A function of the arguments, the expected answer and the actual one; returns the differences, none if they are
+equal."""
 
 
 def same_json(expected: Any, got: Any) -> bool:

@@ -100,10 +100,10 @@ def message_violation(definition: str, message: Any) -> str | None:
 
 
 def _most_telling(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
-    """Describe the most deeply nested error; for alternatives, the error in the one that was meant."""
+    """Describe the most deeply nested error; for alternatives, the error in the intended one."""
     error = max(errors, key=lambda error: len(error.instance_path))
     forms = list(_forms(error))
-    # Alternatives differ in a constant member, such as ``op``: the one that was meant has the right value there.
+    # Alternatives differ in a constant member, such as ``op``: the intended one has the right value there.
     constant = jsonschema_rs.ValidationErrorKind.Constant
     marks = [[one for one in form if isinstance(one.kind, constant)] for form in forms]
     meant = [form for form, wrong in zip(forms, marks, strict=True) if not wrong]

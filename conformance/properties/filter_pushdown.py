@@ -98,7 +98,7 @@ def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> Broken | No
             case Refused(kind, message):
                 return Broken(f"refused: {asked}: {kind}", f"it refuses {asked} ({kind}): {message}")
             case Crashed(reason):
-                return Broken(f"crashed: {asked}", f"it crashed with {asked}: {reason}")
+                return Broken(f"crashed: {asked}", f"it crashed on {asked}: {reason}")
     assert isinstance(all_rows, Ok)
     assert isinstance(some_rows, Ok)
     read = OPERATIONS["table.read"]

@@ -98,8 +98,8 @@ class Harness:
         """Read a branch, tag or snapshot; the current table if none is named.
 
         Raises:
-            NotSupported, Broken: as for `write`; or row lineage, which `table.read` selects by name, is asked for and a
-                column has such a name.
+            NotSupported: as for `write`; or row lineage is requested, and a column of the table has one of its names.
+            Broken: as for `write`.
         """
         args = table.reading(ref=ref, snapshot=snapshot)
         if lineage:
@@ -130,7 +130,7 @@ def _trouble(answer: Answer, what: str) -> Exception:
         case Refused(kind, message):
             return Broken(VIOLATED, f"it refuses {what} ({kind}): {message}")
         case Crashed(reason):
-            return Broken(VIOLATED, f"it crashed with {what}: {reason}")
+            return Broken(VIOLATED, f"it crashed on {what}: {reason}")
     raise AssertionError(answer)
 
 

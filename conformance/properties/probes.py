@@ -1,4 +1,4 @@
-"""Detecting what a writer supports, with the smallest script for each feature, so that longer scripts use only that."""
+"""Detect the features that a writer supports, with the smallest script for each; other scripts use only these."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class SupportedFeatures:
     """The features that a writer supports."""
 
     exclude: frozenset[str]
-    """What scripts for the writer leave out, of `conformance.properties.scripts.EXCLUDABLE`."""
+    """The features of `conformance.properties.scripts.EXCLUDABLE` that scripts for the writer leave out."""
 
     reasons: dict[str, str]
-    """The reason for each of these words, from the writer."""
+    """The writer's reason for not supporting each of the excluded features."""
 
 
 def create_one_row(version: int, *columns: Op, row: Op | None = None, **more: Json) -> list[Op]:
@@ -220,7 +220,7 @@ def _partitions() -> Iterator[tuple[str, list[Op]]]:
 
 
 def _field(source: str, transform: str) -> Op:
-    """Return a partition field with the name that writers give it which cannot choose one."""
+    """Return a partition field with the name that it gets from writers that cannot choose one."""
     return {"source": source, "transform": transform, "name": usual_partition_name(source, transform)}
 
 

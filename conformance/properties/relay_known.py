@@ -17,7 +17,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     values = "null"                    # optional: a part of the differing values, or several, which must all occur
     filter = '"type": "lt"'            # optional: a part of the JSON of the filter of a read, or several in a list
     check = "position-delete-sorted"   # optional: the check that finds the fault (`list checks`)
-    found = "0.0"                      # optional: the end of the found value, or several in a list, one of which it is
+    found = "0.0"                      # optional: the end of the found value, or a list of alternatives
     expected = "identity"              # optional: the start of the expected value
     kind = "limitation"                # of conformance.runner.expectations.DeviationKind; deviation by default
     requirements = ["PAR001"]          # the requirements that it breaks, or is about
@@ -172,15 +172,15 @@ def _type_names(type_: Json) -> Iterator[str]:
 
 
 VIOLATION_KINDS = ("finding: ", "unreadable: ")
-"""The starts of the kinds of failures that are violations."""
+"""The prefixes of the kinds of failures that are violations."""
 
 
 DIFFERENCE_KINDS = ("differs: ", "read")
-"""The starts of the kinds of failures that are differences from the model."""
+"""The prefixes of the kinds of failures that are differences from the model."""
 
 WORDED_BY_THIS_TOOL = (*VIOLATION_KINDS, *DIFFERENCE_KINDS, "form of the answer")
-"""The starts of the kinds of failures whose messages are of this tool. Files of users may have ``says`` for those that
-are differences, for one release."""
+"""The prefixes of the kinds of failures whose messages this tool writes. For one more release, users' files may have
+``says`` for those that are differences."""
 
 LISTS = ("requirements", "versions", "operations", "after", "features", "upstream")
 ONE_OR_MORE = ("says", "found", "asks", "values", "filter")

@@ -138,7 +138,7 @@ class ScriptMaker:
         return [name for name in self.table.branches if name != MAIN]
 
     def allows(self, *words: str) -> bool:
-        """Return whether none of these words is to be left out."""
+        """Return whether none of these features is excluded."""
         return not self.chance.exclude & set(words)
 
     def draw_bool(self, share: float) -> bool:

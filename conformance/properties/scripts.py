@@ -53,7 +53,7 @@ WEIGHTS = {
 OPERATIONS = tuple(WEIGHTS)
 
 TOGETHER = "+"
-"""Joins a type, or ``partition``, and an operation that a writer does not support on tables with it."""
+"""The separator between a type, or ``partition``, and an operation that a writer does not support on tables with it."""
 
 _LATE = ("branch", "tag", "fast-forward", "rollback")
 """The operations that refer to an existing snapshot."""

@@ -118,7 +118,8 @@ def drawn_maker(draw: Callable[[Any], Any], exclude: frozenset[str], size: Size)
 def add_operations(draw: Callable[[Any], Any], maker: Maker, last: int) -> None:
     """Add operations to a script, up to a number, and at least as many as the maker's size requires.
 
-    An operation is a span of choices that starts with whether there is one, so that a span can be left out.
+    Each operation is a span of choices, the first of which is whether to add the operation, so that Hypothesis can
+    remove it as a whole.
     """
     least = min(maker.size.min_operations, last)
 

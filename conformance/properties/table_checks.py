@@ -45,7 +45,7 @@ LINEAGE_SINCE = 3
 """The first version with row lineage."""
 
 FILTERS = 2
-"""How many filters each branch or tag is read with after an operation that concerns it."""
+"""The number of filters with which a branch or tag is read after an operation that concerns it."""
 
 EXPECTED_WARNINGS = frozenset({"LOC001", "DFL002", "SNP010", "SNP011", "VER005"})
 """Requirements whose warnings are not the fault of the writer: it was given the path (LOC001, DFL002), snapshots from
@@ -211,7 +211,7 @@ class TableChecks:
         """Return how a read of a branch or tag with a filter gives wrong rows.
 
         Args:
-            name: the branch or tag; of a table that does not have it yet, the branch main is read.
+            name: the branch or tag; if the table does not have it yet, the branch main is read.
             predicate: the filter.
             model: the model of the last table that was checked.
 

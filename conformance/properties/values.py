@@ -73,8 +73,8 @@ SEALED_VALUES: dict[str, tuple[Json, ...]] = {
     "geography": ("POINT (1 2)",),
     "variant": ({"metadata": "010000", "value": "0C22"}, {"metadata": "010000", "value": "0568"}),
 }
-"""Values of types that were added in version 3 and that no predicate, partition, sort order or equality delete can
-use: points, the int8 34 and the string ``h``."""
+"""Values of types that were added in version 3 and that no predicate, partition, sort order or equality delete can use:
+points, and variants of the int8 34 and of the string ``h``."""
 
 PARAMETERIZED = (
     "decimal(1, 0)",
@@ -362,7 +362,7 @@ def json_constant(kind: str, value: Json) -> Json:
 
 
 def is_excluded(value: Json, exclude: frozenset[str]) -> bool:
-    """Return whether a value is NaN or minus zero and that is left out."""
+    """Return whether a value is NaN or minus zero, and excluded."""
     is_minus_zero = isinstance(value, float) and value == 0 and str(value) == "-0.0"
     return (value == "NaN" and "nan" in exclude) or (is_minus_zero and "zero" in exclude)
 

@@ -123,7 +123,7 @@ def _trouble(what: str, answer: Answer) -> Exception:
         case Refused(kind, message):
             return Broken(f"refused: {kind}", f"{what} was refused ({kind}): {message}")
         case Crashed(reason, stderr):
-            return Broken("crashed", f"the adapter crashed with {what}: {reason}{_last_words(stderr)}")
+            return Broken("crashed", f"the adapter crashed on {what}: {reason}{_last_words(stderr)}")
     raise AssertionError(answer)
 
 

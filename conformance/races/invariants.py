@@ -203,14 +203,14 @@ def _logs(transition: Transition) -> Iterator[str]:
     log = tuple(entry.metadata_file for entry in after.metadata_log)
     whole = (*(entry.metadata_file for entry in before.metadata_log), transition.before_location)
     if log != whole[-int(after.properties.get("write.metadata.previous-versions-max", "100")) :]:
-        yield f"linear history: the metadata log does not lead to the file before, {transition.before_location}"
+        yield f"linear history: the metadata log does not lead to the previous file, {transition.before_location}"
     times = [entry.timestamp_ms for entry in after.snapshot_log]
     if times != sorted(times):
         yield "linear history: the snapshot log goes back"
     kept = {one.snapshot_id for one in after.snapshots}
     had = tuple(entry for entry in before.snapshot_log if entry.snapshot_id in kept)
     if len(kept) >= len(before.snapshots) and after.snapshot_log[: len(had)] != had:
-        yield "linear history: the snapshot log does not go on from the one before"
+        yield "linear history: the snapshot log does not continue the previous one"
     mains = {before.current_snapshot_id, after.current_snapshot_id, *(one.snapshot_id for one in before.snapshot_log)}
     if any(entry.snapshot_id not in mains for entry in after.snapshot_log):
         yield "linear history: the snapshot log has a snapshot that was never the current one"
@@ -325,7 +325,7 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSn
         marked, right = (sorted(path for path, _ in keys) for keys in (made.removed.keys(), gone))
         yield f"removed files: the manifests mark {marked} as deleted instead of {right}"
     if set(change.removed) - {key[0] for key in gone}:
-        yield "removed files: a file that is removed was not there"
+        yield "removed files: a removed file did not exist"
     for key, one in made.live.items():
         if key in added:
             planned = added[key].spec_id

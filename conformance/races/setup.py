@@ -13,7 +13,7 @@ from spec_ref.commits.effects import DeleteFile, NonDeterministic, ReadFile, Rea
 
 
 def build_state(changes: Sequence[Any], table: Any, data_files: Sequence[str] = ()) -> SharedState:
-    """Return the table after the changes, which are applied in order to no table."""
+    """Return the table after the changes, which are applied in order; the first one creates the table."""
     shared = SharedState(table, (), dict.fromkeys(data_files))
     for number, change in enumerate(changes):
         steps = commit(change, table)

@@ -179,10 +179,10 @@ def races(
         tables: kinds of tables.
         fixtures: the names of the initial tables.
         max_faults: how many faults may happen in one schedule of a pair.
-        thorough: whether every suite races on every fixture, with every kind of fault, pairs and readers on every kind
-            of table, and three writers on the default fixture crash and miss replies. Otherwise only pairs race on all
-            fixtures (on those other than the default one, only on the first kind of table and only with crashes and
-            lost replies), and three writers race only on the first kind of table.
+        thorough: whether to run every suite on every fixture, pairs with every kind of fault, and pairs and readers on
+            every kind of table; and to let the three writers on the default fixture crash and lose replies. Otherwise
+            only pairs race on all fixtures: on those other than the default one, only on the first kind of table and
+            only with crashes and lost replies. Three writers then race only on the first kind of table.
     """
     versions, tables, fixtures = tuple(versions), tuple(tables), tuple(fixtures)
     plain = tuple(one for one in fixtures if one == DEFAULT_FIXTURE)

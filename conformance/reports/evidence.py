@@ -12,7 +12,7 @@ from conformance.runner.results import AdapterRun, Case, Result
 from spec_ref.requirements import register
 
 MAX_SHORT_EVIDENCE = 240
-"""The maximum number of characters about one failure among many."""
+"""The maximum number of characters of the line for one failure among many."""
 
 
 def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | None = None) -> list[str]:

@@ -26,7 +26,7 @@ def render(matrix: Matrix) -> str:
 
 
 def _lines(matrix: Matrix) -> Iterator[str]:
-    yield "## Which engine reads whose tables"
+    yield "## Which engine reads which tables"
     yield ""
     yield f"{summary(matrix)}."
     yield ""

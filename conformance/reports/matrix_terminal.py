@@ -65,7 +65,7 @@ def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
         yield from _others(one.name for one in like[1:])
     cells: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
     for cell in matrix.new_cells:
-        reason = "" if cell.differences else cell.reason  # differences are of their table
+        reason = "" if cell.differences else cell.reason  # cells with differences are not grouped
         cells[cell.consumer, cell.outcome.value, reason or f"{cell.producer} {cell.table}"].append(cell)
     for same in cells.values():
         yield ""

@@ -46,7 +46,7 @@ class ValidationResult:
     """The lowest severity that fails; None if nothing fails."""
 
     interrupted: bool = False
-    """Whether somebody interrupted the check, or its time was over."""
+    """Whether somebody interrupted the check, or its time limit was reached."""
 
     @property
     def fails(self) -> bool:
@@ -61,7 +61,7 @@ class ValidationResult:
         return None if self.report.complete else f"{self.report.reason or 'interrupted'}: {PARTIAL}"
 
 
-PARTIAL = "the table was not checked to its end"
+PARTIAL = "the table was not checked completely"
 
 
 def place_json(place: Violation) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def _summary(outcomes: Sequence[ValidationResult], paint: Paint) -> Iterator[str
     counted = summary_json(outcomes)
     failing, lacking = counted["failing"], counted["not_checked"]
     parts = [f"{failing} with findings that fail" if failing else "none with findings that fail"]
-    parts += [f"{lacking} not checked to the end"] if lacking else []
+    parts += [f"{lacking} not checked completely"] if lacking else []
     levels = [one.report.level.value for one in outcomes if one.report is not None and one.report.complete]
     if levels and (unread := _UNREAD[levels[0]]):
         parts[-1] += f"; not checked: {unread}"
@@ -305,9 +305,9 @@ def _summary(outcomes: Sequence[ValidationResult], paint: Paint) -> Iterator[str
 
 def _result(outcome: ValidationResult, paint: Paint) -> str:
     if outcome.fails:
-        return paint("fails" if outcome.reason_incomplete is None else "fails, not checked to the end", "31")
+        return paint("fails" if outcome.reason_incomplete is None else "fails, not checked completely", "31")
     if outcome.reason_incomplete is not None:
-        return paint("not checked" if outcome.report is None else "not checked to the end", "31")
+        return paint("not checked" if outcome.report is None else "not checked completely", "31")
     return paint("passes", "32")
 
 

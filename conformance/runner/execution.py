@@ -1,4 +1,4 @@
-"""Running vectors against adapters, and keeping count.
+"""Running vectors against adapters, and counting the outcomes.
 
 Every selected vector has exactly one outcome for every adapter that started: passed, failed, unsupported or crashed. A
 run that loses or gains a vector is an error of this tool, not a result.

@@ -1,6 +1,6 @@
 """Updating a file of known deviations from the results of a run (``run --expect FILE --update-expected``).
 
-An entry that still applies is kept to the letter, with the comments before it. An entry that no longer applies is
+An entry that still applies is kept unchanged, with the comments before it. An entry that no longer applies is
 removed, or loses the vectors that it no longer applies to. A new failure becomes an entry with `TODO` as its reason.
 Entries of other engines and versions, and vectors that were not selected, stay as they are.
 """

@@ -178,13 +178,13 @@ class Process:
     def _restart(self, crashes: int, last: Crashed) -> Crashed | None:
         """Start the process again after a crash; if that fails, return the answer to all requests that are left."""
         if crashes >= self._limits.max_consecutive_crashes:
-            return Crashed(f"not asked: {crashes} crashes in a row, the last: {last.reason}", last.stderr)
+            return Crashed(f"request not sent: {crashes} crashes in a row, the last: {last.reason}", last.stderr)
         for attempt in range(1, self._limits.starts + 1):
             try:
                 self.start()
             except NotExamined as error:
                 if attempt == self._limits.starts:
-                    return Crashed(f"not asked: after a crash it does not start again: {error}", last.stderr)
+                    return Crashed(f"request not sent: after a crash it does not start again: {error}", last.stderr)
             else:
                 return None
         return None

@@ -30,7 +30,7 @@ class LeftOpen(RefusedByText):
         """Make the error.
 
         Args:
-            code: the requirement that comes nearest.
+            code: the most closely related requirement.
             message: the reason.
             after: the table if a writer does the operation; None if the table may then have any state.
         """

@@ -407,7 +407,7 @@ class ModelTable:
                 new = partition_field(self.fields, change)
                 transforms = [one.members["transform"] for one in self.spec if one.id == new.id]
                 if new.members["transform"] in transforms:
-                    again = f"the spec has the field {change['transform']}({change['source']}) already, by another name"
+                    again = f"the spec already has {change['transform']}({change['source']}) under a different name"
                     self.left_open = ("PAR010", f"{again} (C25)")
                 self.spec = (*self.spec, new)
             elif not named:
@@ -451,7 +451,7 @@ class ModelTable:
 
     def _new_name(self, name: str) -> str:
         if name in (MAIN, *self.branches, *self.tags):
-            raise ScriptError(f"there is a reference {name!r} already")
+            raise ScriptError(f"the reference {name!r} already exists")
         return name
 
     def _branch(self, operation: Json) -> None:
@@ -464,7 +464,7 @@ class ModelTable:
     def _tag(self, operation: Json) -> None:
         at = operation.get("at")
         if (self.index - 1 if at is None else at) in self.open_schemas:
-            raise ScriptError("which schema the tag would have is open: an operation that changes no row came last")
+            raise ScriptError("the schema of the tag is left open: the last operation changed no row")
         self.tags = {**self.tags, self._new_name(operation["name"]): self._main_at(at)}
 
     def _fast_forward(self, operation: Json) -> None:

@@ -64,7 +64,7 @@ def check_keys(columns: Iterable[Json]) -> None:
     """
     for column in columns:
         if column["type"] in NO_EQUALITY or isinstance(column["type"], dict):
-            raise ScriptError(f"{column['name']} is a key, and when two {column['type']} are equal is left open")
+            raise ScriptError(f"{column['name']} is a key, and the equality of {column['type']} values is left open")
 
 
 def check_delete_columns(columns: Iterable[Json], rows: Sequence[Literals]) -> None:

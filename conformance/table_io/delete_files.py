@@ -39,7 +39,7 @@ MAX_CACHED_PARTS = 16
 """The maximum number of cached parts of Puffin files."""
 
 VECTORS_GAP = 1 << 16
-"""Vectors of one Puffin file with at most so many bytes between them are read by one request."""
+"""The maximum number of bytes between two vectors of one Puffin file that one request reads."""
 
 VECTORS_BYTES = 8 << 20
 """The maximum number of bytes of vectors that are read by one request, unless one vector has more."""

@@ -247,7 +247,7 @@ class KeyFile:
         try:
             return aes_gcm_stream.open_block(wrapped, wrapping, b"")
         except SpecError as error:
-            what = f"the key {wrapping_id!r} of the file of keys does not unwrap a key of the table"
+            what = f"the key {wrapping_id!r} of the key file does not unwrap a key of the table"
             raise UsageError(f"{what}: {error.violation.message}") from None
 
     def wrap(self, key: bytes, wrapping_id: str) -> bytes:
@@ -261,7 +261,7 @@ class KeyFile:
     def _key(self, id_: str) -> bytes:
         if id_ not in self.keys:
             known = ", ".join(sorted(self.keys)) or "none"
-            raise UsageError(f"the file of keys has no key {id_!r}; it has: {known}")
+            raise UsageError(f"the key file has no key {id_!r}; it has: {known}")
         return self.keys[id_]
 
 

@@ -116,7 +116,7 @@ def split_location(location: str) -> StoreLocation:
         return StoreLocation("file", "", local_uri_path("/" + below.lstrip("/")))
     if scheme not in STORES:
         known = ", ".join(sorted(["file", *STORES]))
-        raise UnknownScheme(location, f"no file system serves the scheme {scheme!r}; there are {known}")
+        raise UnknownScheme(location, f"no file system serves the scheme {scheme!r}; supported are {known}")
     authority, _, key = rest[2:].partition("/") if rest.startswith("//") else ("", "/", rest)
     if scheme == "hdfs":
         return StoreLocation("hdfs", authority, "/" + key.lstrip("/"))
@@ -396,6 +396,6 @@ def s3_object(location: str) -> S3Object | None:
 
 
 _OTHER_DOMAINS = ("cn-", "us-iso", "eu-iso")
-"""The starts of regions whose stores are not below amazonaws.com."""
+"""The prefixes of regions whose stores are not below amazonaws.com."""
 
 _PLAIN_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")

@@ -67,7 +67,7 @@ def parse_filter(text: str, schema: Schema, *, case_sensitive: bool = True) -> P
         if not details:
             raise UsageError(f"filter {text!r}: the text is not a condition") from None
         reason, place = details[0]["description"], details[0]["highlight"]
-        if reason.startswith("Required keyword"):  # which names a class of sqlglot
+        if reason.startswith("Required keyword"):  # the reason names a class of sqlglot
             reason = "an operand is missing"
         raise UsageError(f"filter {text!r}: {reason} at {place!r}") from None
     try:

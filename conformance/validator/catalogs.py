@@ -242,7 +242,7 @@ class Catalogs:
         self._identifiers |= found
         failed = dict(answer["failed"])
         if not found and not failed:
-            raise NothingSelected(f"{name.location}: the catalog {name.catalog} has no table that is named so")
+            raise NothingSelected(f"{name.location}: the catalog {name.catalog} has no such table")
         return list(found), failed
 
     def metadata_location(self, location: str) -> str:
@@ -260,7 +260,7 @@ class Catalogs:
         if name is None:
             return location
         if parts is None and name.is_pattern:
-            raise UsageError(f"{location}: many tables, where one is needed")
+            raise UsageError(f"{location}: expected one table, and this may name many")
         found = self._ask(name, {"load": parts or name.table.split(".")})["location"]
         if not isinstance(found, str):
             raise UnreadableTable(f"{location}: the catalog {name.catalog} names no metadata file of it")

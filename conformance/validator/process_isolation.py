@@ -56,7 +56,7 @@ class ProcessNotStarted(NotExamined):
 
 
 CrashFinding: TypeAlias = Callable[[Context, Any], Findings]
-"""Makes the finding for a task whose process crashed and that has no halves parts."""
+"""Makes the finding for a task whose process crashed and that cannot be split."""
 
 
 def manifest_crash_finding(context: Context, task: Any) -> Findings:
@@ -112,7 +112,7 @@ class IsolatedRunner:
                 yield from answers
                 if not any(worker.tasks for worker in self._workers):
                     self._end(*self._workers)
-                    for task in lost:  # without other processes, in case that memory was short
+                    for task in lost:  # without other processes, in case memory was short
                         yield self._alone(task)
                     lost.clear()
                     self._give(left)
@@ -120,7 +120,7 @@ class IsolatedRunner:
             self._end(*self._workers)
 
     def _give(self, left: Iterator[Any]) -> None:
-        """Give tasks to the processes, and start processes, as far as there are tasks."""
+        """Give tasks to the processes, and start more processes while there are tasks for them."""
         under_way = sum(len(worker.tasks) for worker in self._workers)
         for task in itertools.islice(left, self._limit * MAX_TASKS_PER_PROCESS - under_way):
             worker = min(self._workers, key=lambda one: len(one.tasks), default=None)
@@ -138,7 +138,7 @@ class IsolatedRunner:
             worker.end()
 
     def _alone(self, task: Any) -> list[Emitted]:
-        """TaskCheck one task alone in a process, and its halves if the process crashes."""
+        """Check one task alone in a process, and its halves if the process crashes."""
         worker = self._start()
         try:
             worker.give(task)

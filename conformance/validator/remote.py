@@ -121,7 +121,7 @@ class RemoteSpark:
                 raise
         if not answered.exists():
             printed = (self._folder / "log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            self._open.close()  # another table may be what it can check
+            self._open.close()  # the next table starts a new process
             raise NotExamined(f"Spark did not run: {printed[-1] if printed else f'exit status {process.returncode}'}")
         found: TableReport | Exception = pickle.loads(answered.read_bytes())  # noqa: S301 - written by our own process
         answered.unlink()

@@ -62,7 +62,7 @@ NOTHING = pa.RecordBatch.from_pylist([], IDS)
 
 @attrs.frozen
 class LiveFile:
-    """A data file, and the snapshots in which the same of its rows are live."""
+    """A data file, and snapshots in which the same rows of it are live."""
 
     path: str
     manifest: int

@@ -86,7 +86,7 @@ class SnapshotSelection:
 
 
 def successors(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, ...]:
-    """Return the current snapshot and its ancestors down to a given one, which is left out unless it is the current."""
+    """Return the current snapshot and its ancestors down to a given one, excluded unless it is the current one."""
     current = metadata.current_snapshot_id
     if current is None:
         return ()

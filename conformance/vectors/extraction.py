@@ -89,7 +89,7 @@ def _moved(before: dict[str, bytes], name: str, paths: Paths) -> dict[str, bytes
     after = relocate(before, name, paths).files
     wrong = list(table_differences(before, after, name, paths))
     if wrong:
-        raise HarnessFault("a golden table was not moved as it should be: " + "; ".join(wrong[:COMPLAINTS]))
+        raise HarnessFault("a golden table was relocated incorrectly: " + "; ".join(wrong[:COMPLAINTS]))
     return after
 
 

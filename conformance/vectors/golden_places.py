@@ -59,4 +59,4 @@ def location_violation(location: str, named: str) -> str | None:
     below = path.parts[len(place.parts) :] if path.is_relative_to(place) else ()
     if len(below) > 1 and ".." not in below and "\0" not in location:
         return None
-    return f"{location!r} is not a file of a golden table, which are below {place}"
+    return f"{location!r} is not a file of a golden table; golden tables are below {place}"

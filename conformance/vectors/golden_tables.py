@@ -165,7 +165,7 @@ def golden_location(place: Path) -> LocationMapping:
 def materialize(names: Iterable[str] | None = None, source: Path | None = None, place: Path = PLACE) -> None:
     """Copy golden tables to a folder, and rewrite the locations inside.
 
-    A table that is already there with exactly its files is kept, any other is replaced completely. Several processes
+    A table that is already there with exactly its files is kept; any other is replaced completely. Several processes
     may do this at the same time.
 
     Args:
@@ -245,7 +245,7 @@ def _digest(place: Path, files: dict[str, str]) -> str:
 
 @cache
 def _relocating_code() -> str:
-    """Return a digest of the code that relocates tables: a table that different code made is made again."""
+    """Return a digest of the relocating code: a table that different code relocated is relocated again."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(RELOCATION.glob("*.py")))).hexdigest()
 
 

@@ -43,8 +43,8 @@ NOTHING_TO_ANSWER = {
     "TMD007": "a table without any schema has no columns",
     "VER003": "a lower version has no place for what the table has",
 }
-"""Requirements whose violation no must of the spec asks an implementation in this role to refuse, and why no
-answer is right either. Accepting such input is leniency, and no deviation (`tools.check_deviations`)."""
+"""Requirements whose violation an implementation in this role need not refuse, as no "must" of the spec demands it, and
+why no answer is right, either. Accepting such input is leniency, not a deviation (`tools.check_deviations`)."""
 
 _OUR_OWN = re.compile(r"spec_ref|conformance|reference implementation|own code", re.IGNORECASE)
 _TOPIC = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -181,7 +181,7 @@ def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> It
         bound = {role for requirement in musts for party in requirement.binds for role in ROLES[party]}
         if not bound & roles and not any(requirement.code in NOTHING_TO_ANSWER for requirement in known):
             who = " or ".join(sorted(roles))
-            yield ("requirements",), f"only a refusal is permitted, and no must of its requirements binds a {who}"
+            yield ("requirements",), f"only a refusal is permitted, and none of its requirements is a must for a {who}"
     if _OUR_OWN.search(vector["origin"]):
         yield ("origin",), "the origin is our own code: a value is not its own proof"
 
@@ -196,7 +196,7 @@ def _misformatted(file: VectorFile, expected: str) -> LintFinding:
     shorter = min(len(left), len(right))
     column = next((at for at in range(shorter) if left[at] != right[at]), shorter)
     return LintFinding(
-        str(file.path), same + 1, column + 1, "not formatted as vector files are (see vectors/README.md)"
+        str(file.path), same + 1, column + 1, "not in the format of vector files (see vectors/README.md)"
     )
 
 

@@ -116,7 +116,7 @@ def test_an_adapter_that_dies_on_everything_is_given_up_and_every_request_is_ans
     assert all(isinstance(answer, Crashed) for answer in answers)
     last = answers[-1]
     assert isinstance(last, Crashed)
-    assert last.reason == "not asked: 3 crashes in a row, the last: exited with status 3"
+    assert last.reason == "request not sent: 3 crashes in a row, the last: exited with status 3"
     assert last.stderr == "last words\n"
 
 

@@ -77,7 +77,7 @@ def test_a_wrong_step_makes_the_theorem_false() -> None:
         for one in FOUND.steps
     )
     assert "acknowledged" in model(steps=steps).prove()
-    assert model(steps=steps).counterexample()[-1].endswith("a commit is acknowledged that is not in the history")
+    assert model(steps=steps).counterexample()[-1].endswith("a commit that is not in the history is acknowledged")
 
 
 def test_a_wrong_claim_about_an_assumption_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ def test_a_fair_entry_has_no_problem(facts: Facts) -> None:
         ({"evidence": ""}, "evidence must not be left out"),
         ({"does": ""}, "does must not be left out"),
         ({"points": ("Z1",), "counter": "it is old"}, "Z1 is not a point of the contradictions"),
-        ({"counter": ""}, "what speaks for the engine must be in counter"),
+        ({"counter": ""}, "counter must give the best argument for the engine"),
         ({"reason": "Scan Planning: a file is left out."}, "the reason must quote the sentence of the text"),
         ({"kind": DeviationKind.CHOICE}, "a choice must name the point that is open"),
         ({"reason": '"must be read by the scan" binds readers.'}, "name Scan Planning, the section of SCN006"),
@@ -101,7 +101,7 @@ def test_a_rule_for_writers_is_not_held_against_a_reader(facts: Facts) -> None:
     section = facts.requirements[code].section
     entry = evolve(FAIR, vectors=(one.id,), requirements=(code,), reason=f'{section}: "must be written so" binds all.')
     (found,) = problems([entry], facts)
-    assert f"is done by a reader, which {code} does not bind" in found
+    assert f"is performed by a reader, which {code} does not bind" in found
     assert list(problems([evolve(entry, kind=DeviationKind.LENIENCY)], facts)) == []
 
 
@@ -160,11 +160,11 @@ TABLE = KnownOutcome(
         ({"points": ("Z1",)}, "Z1 is not a point"),
         ({"kind": DeviationKind.CHOICE}, "a choice must name the point that is open"),
         ({"requirements": ("SCN010",), "reason": 'Scan Planning: "must be applied".'}, "a table is made by a writer"),
-        ({"counter": ""}, "what speaks for the engine must be in counter"),
+        ({"counter": ""}, "counter must give the best argument for the engine"),
         ({"reason": "Snapshots: it is wrong."}, "the reason must quote the sentence of the text"),
         (
             {"reason": 'Snapshots, SNP013: it is "another operation".'},
-            "the reason names SNP013, and requirements does not",
+            "the reason names SNP013, but requirements does not",
         ),
     ],
 )
@@ -210,7 +210,7 @@ CATALOG = KnownCatalog(
         ({"evidence": ""}, "evidence must not be left out"),
         ({"requirements": ("SNP016", "SCN010")}, "the reason must name Scan Planning, the section of SCN010"),
         ({"reason": "Snapshots: it is wrong."}, "the reason must quote the sentence of the text"),
-        ({"counter": ""}, "what speaks for the engine must be in counter"),
+        ({"counter": ""}, "counter must give the best argument for the engine"),
         ({"upstream": ("https://github.com/apache/iceberg",)}, "is not an issue or a pull request"),
     ],
 )

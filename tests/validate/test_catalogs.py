@@ -223,7 +223,7 @@ def test_what_does_not_exist_is_named(
     warehouse: Path, validate: Validate, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cli.main(["validate", "catalog:lake.db.x*"]) == 5
-    assert "catalog:lake.db.x*: the catalog lake has no table that is named so" in capfd.readouterr().err
+    assert "catalog:lake.db.x*: the catalog lake has no such table" in capfd.readouterr().err
     for pattern, error in (("nowhere.*", "NoSuchNamespaceError"), ("db.nothing", "NoSuchTableError")):
         status, document = validate(f"catalog:lake.{pattern}")
         assert status == 3

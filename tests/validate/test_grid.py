@@ -49,7 +49,7 @@ def test_every_cell_that_no_table_has_says_why(monkeypatch: pytest.MonkeyPatch) 
     useless = MissingCells(re.compile("a / b / null"), "a reason")
     monkeypatch.setattr(run, "missing_cells", lambda: (useless,))
     found = unexplained_cells(stored_outcomes())
-    assert "manifest header / schema / null: no table has it, and nothing says why" in found
+    assert "manifest header / schema / null: no table has it, and no reason is given" in found
     assert found[-1] == "explained.toml: no cell needs a / b / null"
 
 
@@ -59,7 +59,7 @@ def test_an_explanation_that_no_cell_needs_or_that_is_too_wide_is_named(monkeypa
     monkeypatch.setattr(run, "explanations", lambda: (legal, useless))
     found = {Cell("a", "b", "null"): {"x": "legal: a reason"}, Cell("a", "b", "absent"): {"x": "error: y (files)"}}
     assert unneeded_explanations(found) == [
-        "explained.toml: a / b / absent is found and need not be explained",
+        "explained.toml: a / b / absent has findings, and its explanation is not needed",
         "explained.toml: no cell needs a / c / null",
     ]
 

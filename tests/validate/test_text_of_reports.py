@@ -93,7 +93,7 @@ def test_several_tables_end_with_a_table_and_one_verdict() -> None:
     assert first.split() == ["t", "0", "0", "0", "0", "0.0", "passes"]
     assert second.split() == ["t", "1", "0", "0", "0", "0.0", "fails"]
     assert third.split() == ["u", "-", "-", "-", "-", "0.0", "not", "checked"]
-    assert verdict == f"3 tables: 1 with findings that fail, 1 not checked to the end{unread}"
+    assert verdict == f"3 tables: 1 with findings that fail, 1 not checked completely{unread}"
 
 
 def test_of_many_tables_only_those_with_something_wrong_have_lines_of_their_own() -> None:

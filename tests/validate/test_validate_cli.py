@@ -395,7 +395,7 @@ def test_metadata_that_readers_refuse_leaves_the_rest_unchecked_and_that_is_repo
     path = tmp_path / "v9.metadata.json"
     path.write_text(json.dumps(metadata), encoding="utf-8")
     message = "readers must refuse the metadata"
-    assert f"{message}: the table was not checked to its end" in validate(path).stdout
+    assert f"{message}: the table was not checked completely" in validate(path).stdout
     assert message not in validate(path, "--level", "metadata").stdout
     (table,) = json.loads(validate(path, "--format", "json").stdout)["tables"]
     assert (table["complete"], table["reason"]) == (False, message)

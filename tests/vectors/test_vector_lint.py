@@ -103,7 +103,7 @@ def test_a_sole_refusal_names_a_requirement_that_asks_for_it(write: Callable[...
     content = {**document(refused), "operation": "bound.decode", "section": "Bounds for Geometry and Geography"}
     assert set(register()["BND003"].binds) == {"writer"}
     (found,) = findings(write(content))
-    assert found.endswith("only a refusal is permitted, and no must of its requirements binds a reader")
+    assert found.endswith("only a refusal is permitted, and none of its requirements is a must for a reader")
     refused["requirements"] = ["BND002", "BND003"]  # which binds readers
     assert findings(write(content)) == []
 
@@ -115,7 +115,7 @@ def test_a_sole_refusal_does_not_rest_on_a_recommendation(write: Callable[..., P
     assert register()["JSC005"].level is RequirementLevel.SHOULD
     assert register()["JSC005"].binds == ("reader",)
     (found,) = findings(write(content))
-    assert found.endswith("only a refusal is permitted, and no must of its requirements binds a reader or writer")
+    assert found.endswith("only a refusal is permitted, and none of its requirements is a must for a reader or writer")
     refused["requirements"] = ["JSC003", "JSC005"]
     assert findings(write(content)) == []
 

@@ -2,9 +2,9 @@
 
     python -m tools.bench [--quick] [--only PATH]... [--rounds N] [--write]
 
-Prints a line for every claim as it is measured. ``--write`` stores the figures in ``docs/benchmarks.json`` (of a whole
-full run) or ``docs/benchmarks-quick.json`` (of a quick run), and writes ``docs/benchmarks.md`` with its plot from the
-former. A quick run measures small cases, whose ratios differ, and compares them with the stored quick run.
+Prints a line for every claim as it is measured. ``--write`` stores the figures in ``docs/benchmarks.json`` (of a
+complete full run) or ``docs/benchmarks-quick.json`` (of a quick run), and writes ``docs/benchmarks.md`` with its plot
+from the former. A quick run measures small cases, whose ratios differ, and compares them with the stored quick run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small cases, in about a minute")
     parser.add_argument("--only", action="append", choices=report.PATHS, default=[])
-    parser.add_argument("--rounds", type=int, help="5, or 3 of a quick run, where it is left out")
+    parser.add_argument("--rounds", type=int, help="the number of rounds; 5 by default, and 3 in a quick run")
     parser.add_argument("--write", action="store_true", help="store the figures and write the document")
     given = parser.parse_args()
     scale = Scale(given.quick, given.rounds or (3 if given.quick else 5))

@@ -32,7 +32,7 @@ CASES: tuple[tuple[tuple[str, ...], str, float, str], ...] = (
     (("run", "--suite", "hashing", "--adapter", "reference"), "run --suite hashing --adapter reference", 1.0, PARSING),
     (("explain", "TRN010"), "explain TRN010", 0.2, PARSING),
 )
-"""The arguments, the description, the goal in seconds, and the libraries without which it cannot be done."""
+"""The arguments, the description, the goal in seconds, and the libraries that the command needs."""
 
 
 def claims(scale: Scale) -> Iterator[Claim]:

@@ -36,11 +36,12 @@ from tools.bench.measure import BenchError, Claim, Scale
 
 SERVERS = (("sqlite", "SQLite", 0.4), ("postgresql", "PostgreSQL", 0.4), ("iceberg-rest", "REST catalog", 1.0))
 """The catalogs by their names for ``race stress --server``, and the goals with default settings; a quick run measures
-the first. For a REST catalog there is no lock, so that both sides try again and again."""
+the first. A REST catalog has no lock, so that both sides retry repeatedly."""
 
 PROCESSES = 8
 RETRIES = {-1: "default settings", 30: "30 retries"}
-"""The settings by the number of retries: with the default of four, many of PyIceberg fail; with 30, hardly any."""
+"""The settings by the number of retries: with the default of four, many commits of PyIceberg fail; with 30, hardly
+any."""
 
 PYICEBERG = """
 import json, multiprocessing, sys, time, uuid

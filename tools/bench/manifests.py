@@ -131,7 +131,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
             files = Files(metadata)
             for peer in peers.values():
                 if peer(str(metadata))[1] != entries:
-                    message = f"{peer.version} reads another number of entries"
+                    message = f"{peer.version} reads a different number of entries"
                     raise BenchError(message)
             ways: dict[str, Callable[[], float]] = {
                 who: partial(lambda peer: float(peer(str(metadata))[0]), peer)  # noqa: B023

@@ -20,7 +20,7 @@ from tools.bench.measure import BenchError, Claim, Measure, Scale, timed
 
 SUITES = ("hashing", "transforms", "types", "single-values-binary", "single-values-json")
 UNDER_WAY = 64
-"""The number of requests under way."""
+"""The number of requests in flight."""
 
 
 def _asked(scale: Scale) -> tuple[Vector, ...]:

@@ -175,7 +175,7 @@ TEXTS = {name.removeprefix("string-"): text for name, type_, text, _ in STRINGS}
 """Texts that software easily alters, by their names: values of properties."""
 
 LOOKALIKES = ("start", "end", "doublequote", "single''quote", "backslash", "per cent", "a b", "E\u0301", "upper")
-"""Names that are not in `NAMES`, but that one of these could be mistaken for."""
+"""Names that are not in `NAMES`, but for which one of these could be mistaken."""
 
 PATHS = (*(f"s3://b/wh/t/data/{name}/{number}.parquet" for number, name in enumerate(NAMES)), "s3://b/wh/t/data/end ")
 """Paths of files that must be used unchanged."""

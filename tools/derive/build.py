@@ -12,7 +12,7 @@ VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 
 
 def main(argv: list[str]) -> int:
-    """Write the files that differ, or with ``--check`` list them; return 1 if one is listed or is in no table."""
+    """Write the files that differ, or with ``--check`` list them; return 1 if a file is listed, or is not derived."""
     check = argv == ["--check"]
     if argv and not check:
         print("usage: python -m tools.derive.build [--check]", file=sys.stderr)
@@ -33,7 +33,7 @@ def main(argv: list[str]) -> int:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
     for path in sorted(stale):
-        print(f"{path.relative_to(VECTORS.parent)}: is not what the tables give", file=sys.stderr)
+        print(f"{path.relative_to(VECTORS.parent)}: differs from the derived file, or is not derived", file=sys.stderr)
     return 1 if stale else 0
 
 

@@ -124,7 +124,7 @@ WITH_BRANCH: dict[int, tuple[int | None, int]] = {
     7: (6, DAY // 2),
     5: (4, 0),
 }
-"""The same, and a branch of two snapshots from the third."""
+"""The chain, and a branch of two snapshots that begins at the third."""
 
 AGES = {
     "half-day": DAY // 2,
@@ -166,7 +166,7 @@ def grid() -> Iterator[Vector]:
 
 
 def references() -> Iterator[Vector]:
-    """Yield cases of the ages of references."""
+    """Yield cases of references of different ages."""
     policy: Document = {COUNT: 1, AGE: 1, REF_AGE: NEVER}
     main: Document = {"main": {"snapshot-id": 5, "type": "branch"}}
     limits = (("below", 2 * DAY - 1), ("equal", 2 * DAY), ("above", 2 * DAY + 1))

@@ -16,7 +16,7 @@ from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 ORIGIN = "derivation: a valid document with one change, by hand, that the requirement rules out"
 VALID = "derivation: what the field tables and Appendix C give every member, by hand"
 ASKED = ("format-version", "location")
-"""What is asked of a document that a reader may take, only to see that it does."""
+"""The members that are requested from a document that a reader may accept, only to show that it does."""
 
 GROUPS = {
     "fields": metadata_cases,

@@ -28,7 +28,7 @@ PLACE = "/tmp/iceberg-conformance/tables"
 KEPT = Path(__file__).resolve().parents[2] / "vectors" / "golden" / "tables"
 UUID = "6f2d4c1e-3b5a-4c7d-8e9f-0a1b2c3d4e5f"
 SECOND = 1700000000000
-"""The time of the first snapshot; each next one is a second later."""
+"""The time of the first snapshot; each following one is a second later."""
 
 AVRO_TYPES: dict[str, Any] = {
     "date": {"type": "int", "logicalType": "date"},
@@ -165,10 +165,10 @@ class PlanTable:
 
     snapshots: list[JsonObject] = field(default_factory=list)
     number: int = 5
-    """The sequence number of the first snapshot; each next one is one higher."""
+    """The sequence number of the first snapshot; each following one is one higher."""
 
     first: int = 1000
-    """The id of the first snapshot; each next one is one higher."""
+    """The id of the first snapshot; each following one is one higher."""
 
     schemas: list[JsonObject] = field(default_factory=list)
     changes: JsonObject = field(default_factory=dict)
@@ -464,7 +464,7 @@ def main(argv: Sequence[str]) -> int:
     if "--check" not in argv:
         return 0
     for name in sorted(stale):
-        print(f"{name}: is not what the derivation gives", file=sys.stderr)
+        print(f"{name}: differs from the derived file", file=sys.stderr)
     return 1 if stale else 0
 
 

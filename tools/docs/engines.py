@@ -76,7 +76,7 @@ def main(arguments: list[str]) -> int:
     stale = [path for path, text in pages().items() if path.read_text(encoding="utf-8") != text]
     if arguments == ["--check"]:
         for path in stale:
-            print(f"{path}: the list of engines is not that of their folders; python -m tools.docs.engines writes it")
+            print(f"{path}: the list of engines is stale: run python -m tools.docs.engines")
         return 1 if stale else 0
     for path, text in pages().items():
         path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Pages of proofs: for each requirement, the code that states it, what breaks it, what notices, and what names it.
+"""Pages of proofs: for each requirement, the code that states it, what breaks it, what detects that, and what names it.
 
 `SPEC_TRACE.md` has only the numbers, so that it does not change when something is renamed.
 """
@@ -25,7 +25,7 @@ def index() -> str:
         "",
         f"Of {table['all']} requirements {table['proved']} are proved: something that breaks the rule is noticed.",
         f"{table['covered, and not proved']} more are covered: vectors, checks or tests name them, but nothing",
-        "was broken to see these fail. The pages list, for each rule, what is broken and what notices it.",
+        "was broken to see these fail. The pages list, for each rule, what is broken and what detects that.",
         "",
         "| | requirements |",
         "|---|---|",
@@ -72,7 +72,7 @@ def _requirement(name: str, found: Evidence, vectors: list[str]) -> Iterator[str
     for kind in KINDS:
         some = [f"{code(one.broken)} ({plain(one.noticed)})" for one in proofs().get(name, ()) if one.kind == kind]
         if some:
-            yield f"- **{kind.capitalize()}s** (and what notices): {', '.join(some)}"
+            yield f"- **{kind.capitalize()}s** (and what detects them): {', '.join(some)}"
     if rule.unproven is not None:
         yield f"- **No proof**: {plain(rule.unproven)}"
     for label, ids in (("Checks", found.checks.get(name, [])), ("Vectors", vectors)):

@@ -176,7 +176,7 @@ def page(text: str) -> str:
     missing = {family.name: family for family in families()}
     named = [match[3] for match in BLOCK.finditer(text) if match[3] != "*"]
     wrong = [name for name in named if name not in missing or named.count(name) > 1]
-    assert not wrong, f"docs/protocol.md: no family, or one that is there twice: {', '.join(wrong)}"
+    assert not wrong, f"docs/protocol.md: a family that does not exist or occurs twice: {', '.join(wrong)}"
 
     def fill(match: re.Match[str]) -> str:
         chosen = [family for name, family in missing.items() if name == match[3] or match[3] == "*"]

@@ -140,7 +140,7 @@ def _requirement(rule: Requirement, proofs: list[Vector], known: list[tuple[Devi
         plainest = sorted(proofs, key=lambda vector: (not vector.origin.startswith("spec"), len(vector.requirements)))
         shown = ", ".join(vector_link(vector.suite, vector.id) for vector in plainest[:SHOWN])
         yield f"- **Vectors**: {len(proofs)}, such as {shown}"
-    yield f"- **Proofs**: [what is broken, and what notices](proofs-{areas_by_code()[rule.code]}.md)"
+    yield f"- **Proofs**: [what is broken, and what detects it](proofs-{areas_by_code()[rule.code]}.md)"
     if rule.unproven:
         yield f"- **No proof**: {plain(rule.unproven)}"
     yield ""

@@ -117,7 +117,7 @@ def _changed_fields(old: FormatVersion, new: FormatVersion) -> Iterator[list[str
 
 
 def _missing(rule: FieldRule, version: FormatVersion) -> str:
-    """Return the value that a reader assumes for a missing field; empty if the field is required or not looked for."""
+    """Return the value that a reader assumes for a missing field; empty if it is required or ignored."""
     if (
         rule.missing is attrs.NOTHING
         or rule.writer_presence(version) is OMITTED

@@ -22,11 +22,11 @@ SHOWN = 400
 def main(arguments: list[str]) -> int:
     """Fuzz the targets for some time in total; return 1 if something was found, 3 if coverage cannot guide."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
-    parser.add_argument("targets", nargs="*", help="names of targets; all where none is given")
+    parser.add_argument("targets", nargs="*", help="names of targets; all by default")
     parser.add_argument("--seconds", type=float, default=60, help="processor time for all targets together")
     parser.add_argument("--guided", type=float, default=0, help="processor time for all targets, guided by coverage")
-    parser.add_argument("--seed", type=int, default=None, help="what is drawn follows from it; the time by default")
-    parser.add_argument("--keep", action="store_true", help="keep findings, and inputs that coverage led to")
+    parser.add_argument("--seed", type=int, default=None, help="the seed of the random inputs; the time by default")
+    parser.add_argument("--keep", action="store_true", help="store findings, and inputs that reach new code")
     given = parser.parse_args(arguments)
     unknown = [name for name in given.targets if name not in TARGETS]
     if unknown:

@@ -129,8 +129,8 @@ def differences(engine: str, process: Process, op: str, examples: int, seed_: in
 def main(arguments: list[str]) -> int:
     """Query the engines; return 1 if there is an unknown difference."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz.differential", description=__doc__)
-    parser.add_argument("operations", nargs="*", help=f"of {', '.join(QUESTIONS)}; all where none is given")
-    parser.add_argument("--engine", action="append", help=f"of {', '.join(ENGINES)}; all where none is given")
+    parser.add_argument("operations", nargs="*", help=f"of {', '.join(QUESTIONS)}; all by default")
+    parser.add_argument("--engine", action="append", help=f"of {', '.join(ENGINES)}; all by default")
     parser.add_argument("--examples", type=int, default=200, help="questions about each operation")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args(arguments)

@@ -49,7 +49,7 @@ def fuzz_with_coverage(
     Args:
         name: the name of the target.
         seconds: the processor time.
-        seed: the seed; a run repeats as far as its timing does.
+        seed: the seed; two runs with it differ only if their timing does.
         new: an empty folder, which receives the inputs that reach new code.
         atheris: the folder with the package.
 
@@ -57,7 +57,7 @@ def fuzz_with_coverage(
         GuidanceError: the package is missing.
     """
     if not (atheris / "atheris").exists():
-        raise GuidanceError(f"Atheris is not in {atheris}; `make fuzz` puts it there")
+        raise GuidanceError(f"Atheris is not in {atheris}; `make fuzz` installs it")
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         place = Path(folder)
         new = new or place / "new"
@@ -89,7 +89,7 @@ def check(seed: int, atheris: Path = ATHERIS, seconds: float = 60) -> None:
     outcome = fuzz_with_coverage(PLANTED, seconds, seed, atheris=atheris)
     if [one.data[:4] for one in outcome.findings] != [b"\xde\xad\xbe\xef"]:
         findings = "; ".join(f"{one.error} {one.output}" for one in outcome.findings)
-        raise GuidanceError(f"in {outcome.inputs:,} inputs it did not find what is planted: {findings}")
+        raise GuidanceError(f"in {outcome.inputs:,} inputs it did not find the planted fault: {findings}")
 
 
 # The functions below run in the process of one target.

@@ -14,7 +14,7 @@ from tools.derive.planning import PlanTable, entry, position_deletes
 from tools.golden.make_tables_kit import Row, Table, exchange, golden
 
 ENGINE = "pyarrow"
-"""No engine: Arrow of this tool's environment."""
+"""The name in place of an engine: Arrow in this tool's environment."""
 
 PATH, POS = (2147483546, "file_path"), (2147483545, "pos")
 

@@ -78,7 +78,7 @@ def main() -> int:
         return 0
     stale = [path for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     for path in stale:
-        print(f"{path}: not what tools.golden.make_verification writes", file=sys.stderr)
+        print(f"{path}is stale: run python -m tools.golden.make_verification", file=sys.stderr)
     return 1 if stale else 0
 
 

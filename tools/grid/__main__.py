@@ -44,7 +44,7 @@ def main(argv: list[str]) -> int:
     if argv == ["--check"]:
         for path, text in ((KEPT, to_json(found)), (PAGE, page(found))):
             if path.read_text(encoding="utf-8") != text:
-                problems.append(f"{path.name} is not what the grid gives")
+                problems.append(f"{path.name} is stale: run python -m tools.grid")
     else:
         KEPT.write_text(to_json(found), encoding="utf-8")
         PAGE.write_text(page(found), encoding="utf-8")

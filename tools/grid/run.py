@@ -86,7 +86,7 @@ def unexplained_cells(found: Outcomes) -> list[str]:
         found: the outcomes of all cells.
     """
     absent = [cell for cell in cells() if not found.get(cell)]
-    problems = [f"{cell}: no table has it, and nothing says why" for cell in absent if reason_not_made(cell) is None]
+    problems = [f"{cell}: no table has it, and no reason is given" for cell in absent if reason_not_made(cell) is None]
     needed = {reason_not_made(cell) for cell in absent}
     problems += [
         f"explained.toml: no cell needs {one.cells.pattern}" for one in missing_cells() if one.reason not in needed
@@ -113,7 +113,7 @@ def unneeded_explanations(found: Outcomes) -> list[str]:
             problems.append(f"explained.toml: no cell needs {one.cells.pattern}")
         else:
             wide = dict.fromkeys(cell for cell, _ in explained if cell not in needed)
-            problems += [f"explained.toml: {cell} is found and need not be explained" for cell in wide]
+            problems += [f"explained.toml: {cell} has findings, and its explanation is not needed" for cell in wide]
     return problems
 
 

@@ -31,7 +31,7 @@ DRAWN_HEADING = """\
 # Drawn by `python -m tools.mutants draw` from the code of each module; drawn again where that changed.
 """
 SCORE_HEADING = """\
-# Written by `make mutants`: what kills each mutant, and the sums. Tests hold that they get no worse.
+# Written by `make mutants`: what kills each mutant, and the totals. Tests check that these do not get worse.
 """
 
 
@@ -41,10 +41,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "what",
         choices=["run", "draw", "check"],
-        help="run mutants, draw new ones for changed code, or check that each is still one",
+        help="run mutants, draw new ones for changed code, or check that each still fits the code",
     )
-    parser.add_argument("words", nargs="*", help="parts of the names of mutants; all where none is given")
-    parser.add_argument("--again", action="store_true", help="try all again with everything, those with a reason too")
+    parser.add_argument("words", nargs="*", help="parts of the names of mutants; all by default")
+    parser.add_argument("--again", action="store_true", help="run all again with every case, also those with a reason")
     given = parser.parse_args(arguments)
     if given.what == "draw":
         DRAWN.write_text(dump(drawing.draw_all(load(DRAWN)), DRAWN_HEADING), encoding="utf-8")

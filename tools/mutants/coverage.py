@@ -162,7 +162,7 @@ def _covered(preloaded: Preloaded, kind: str) -> Coverage:
     if kept.exists():
         coverage: Coverage = pickle.loads(kept.read_bytes())
         return coverage
-    print(f"running every {kind} once, to know what runs what", file=sys.stderr, flush=True)
+    print(f"running every {kind} once, to record the functions that it runs", file=sys.stderr, flush=True)
     coverage = measure(preloaded, kind)
     CACHE.mkdir(parents=True, exist_ok=True)
     for old in CACHE.glob(f"coverage-{kind}-*.pickle"):

@@ -73,7 +73,8 @@ def _packed(document: Any) -> bool:
 
 
 MOST_UNKNOWN = 30
-"""The limit on unknown members that are added to an object: one of the numbers below it offsets its missing members."""
+"""The limit on unknown members that are added to an object. With one of the numbers below it, an object has as many
+members as its class has fields, although some are missing."""
 
 
 def _kept(document: Any) -> bool:

@@ -89,7 +89,7 @@ def apply_change(tree: ast.Module, change: Change) -> tuple[ast.Module, int, str
     new: list[Any] = list(_parsed(change.new))
     if not isinstance(first, ast.stmt):
         if len(new) > 1 or (not new and found.start is None) or not all(isinstance(one, ast.Expr) for one in new):
-            raise Misfit(f"{change.new!r} cannot be in the place of an expression")
+            raise Misfit(f"{change.new!r} cannot replace an expression")
         new = [one.value for one in new if isinstance(one, ast.Expr)]
     for node in new:
         for one in ast.walk(node):

@@ -1,4 +1,4 @@
-"""The proofs of each requirement: something that breaks it, and what notices.
+"""The proofs of each requirement: something that breaks it, and what detects that.
 
 A requirement is proved if something fails when the rule is broken. There are six kinds of proofs, all of them data:
 
@@ -38,7 +38,7 @@ KINDS = ("mutant", "fault", "planted fault", "corruption", "refusal", "theorem")
 
 @attrs.frozen(order=True)
 class Proof:
-    """One thing that breaks a requirement, and what notices it."""
+    """One thing that breaks a requirement, and what detects that."""
 
     kind: str
     """One of `KINDS`."""
@@ -47,7 +47,8 @@ class Proof:
     """The id of what breaks it: a mutant, a fault, a corruption, a cell of the grid or a vector."""
 
     noticed: str
-    """What notices: a case, the vectors that name the requirement, a check, a test, or the requirement's own code."""
+    """What detects it: a case, the vectors that name the requirement, a check, a test, or the requirement's own
+    code."""
 
 
 @functools.cache

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(description="Prove theorems about the code of spec_ref.")
     parser.add_argument("names", nargs="*", help="ids, parts of ids, topics or requirement codes; all by default")
-    parser.add_argument("--quick", action="store_true", help="some cases of each theorem only: half a minute")
+    parser.add_argument("--quick", action="store_true", help="prove only some cases of each theorem, in half a minute")
     parser.add_argument("--list", action="store_true", help="print the theorems and prove nothing")
     parser.add_argument("--seconds", type=float, default=CASE_SECONDS, help="the time for one case of a theorem")
     parser.add_argument("--vectors", type=Path, metavar="FOLDER", help="write counterexamples as vectors to a folder")

@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"    {number}. {words}")
         if not way:
             problem = model.prove()
-            print(f"    not proved: {problem}" if problem else "    everything is proved as well: it is not needed")
+            print(f"    not proved: {problem}" if problem else "    everything is still proved: it is not needed")
     return 0
 
 

@@ -83,7 +83,7 @@ class Model:
             return problem
         facts = self._facts()
         if IN_HISTORY not in facts["acknowledged"]:
-            return f"of a writer whose commit was acknowledged it is not known that {IN_HISTORY}"
+            return f"it is not known of a writer whose commit was acknowledged that {IN_HISTORY}"
         for step in self.steps:
             result = self._take(step)
             known = [result.guard, *(FACTS[name](self.before, WRITER) for name in facts[step.source])]
@@ -153,7 +153,7 @@ class Model:
             result = self._take(step)
             words = self._refuted([result.guard], unchanged(before, result.after, OTHER))
             if words:
-                return f"{describe(step)}: of another writer it was known that {words}, which is no longer true"
+                return f"{describe(step)}: it was known of another writer that {words}, which is no longer true"
         return ""
 
     def _facts(self) -> dict[str, set[str]]:
@@ -285,7 +285,7 @@ def describe(step: Step, state: State | None = None, writer: int = 0, version: i
             what = f"writes{named or ' a file'}, made from {made}, whose log ends with {NAMED[step.parent]}: {answer}"
         case "send":
             new = own if step.subject == "new" else NAMED[step.subject]
-            what = f"asks to swap the pointer from {NAMED[step.parent]} to {new}"
+            what = f"requests a swap of the pointer from {NAMED[step.parent]} to {new}"
         case "swap":
             what = f"gets the answer to its swap: {answer}"
         case "delete metadata":

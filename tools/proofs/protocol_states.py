@@ -214,11 +214,11 @@ def take_step(
         case "delete metadata", "done":
             claims.append(("it deletes a file that the table has or may get", is_harmless(state, new)))
     if step.target == "acknowledged":
-        claims.append(("a commit is acknowledged that is not in the history", is_installed(state, new)))
+        claims.append(("a commit that is not in the history is acknowledged", is_installed(state, new)))
     if step.target == "refused":
         witness = choices.witness
         mine = and_(state.written[witness], state.owner[witness] == writer)
-        words = "a commit is reported as not done that is, or may get, in the history"
+        words = "a commit that is in the history, or may get there, is reported as not done"
         claims.append((words, implies(mine, is_harmless(state, witness))))
     after = attrs.evolve(after, place=_put(after.place, writer, number(step.target)))
     return TakenStep(guard, after, tuple(claims))

@@ -184,12 +184,12 @@ class _Run:
         self.drawn = self.version = self.ancestors = 0
         self.late = self.missing = False
         self.pointer: str | None = None
-        """What was read of the pointer last."""
+        """The location that was read from the pointer last."""
         self.loaded: str | None = None
-        """The location of the metadata that was read last, where it is the pointer."""
+        """The location of the metadata that was read last, if the pointer leads to it."""
         self.new: str | None = None
         self.base: str | None = None
-        """What the metadata log of the file that was written last ends with."""
+        """The last entry of the metadata log of the file that was written last."""
         self.content: Any = None
         self.places: dict[str, Any] = {}
         self.kinds: dict[str, str] = {}
@@ -231,7 +231,7 @@ class _Run:
                 answer = unseen[0]
                 continue
             place = describe_place(code)
-            # Another run has taken the same steps up to the last of the answers that are given.
+            # Another run has taken the same steps up to the last of the chosen answers.
             if len(self.taken) >= len(self.chosen):
                 self.steps.append(attrs.evolve(label, source=source, target=place))
                 key = (place, counters(code), self.registers())
@@ -244,7 +244,7 @@ class _Run:
                 failure = answer
 
     def registers(self) -> Any:
-        """Return the part of the run on which further answers of the store depend."""
+        """Return the part of the run that determines the further answers of the store."""
         return (
             self.pointer == self.new,
             self.pointer == self.base,
@@ -408,7 +408,7 @@ class _Run:
         return content.metadata_log[: len(before)] == before and len(content.metadata_log) == len(before) + 1
 
     def is_made_from_loaded(self, content: TableMetadata) -> bool:
-        """Return whether new metadata has the content of the loaded metadata, to which the change may be applied."""
+        """Return whether the change may be applied to the loaded metadata, and new metadata is the result."""
         if self.loaded is None or self.kinds[self.loaded] in self.one.refused:
             return False
         if content.properties.get(MARK) != self.loaded:

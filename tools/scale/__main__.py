@@ -27,13 +27,13 @@ def main(words: list[str] | None = None) -> int:
     """Measure, print and store; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small tables")
-    parser.add_argument("--only", action="append", default=[], help="paths that have these words in their names")
-    parser.add_argument("--folder", type=Path, help="where the tables are made, 2 GB of them")
-    parser.add_argument("--keep", type=Path, help="a file for figures as they come; a run that was ended goes on there")
+    parser.add_argument("--only", action="append", default=[], help="only the paths whose names contain these words")
+    parser.add_argument("--folder", type=Path, help="the folder for the tables, which take 2 GB")
+    parser.add_argument("--keep", type=Path, help="a file to store measurements in; an interrupted run continues there")
     parser.add_argument("--write", action="store_true", help="store the figures and write the document")
     given = parser.parse_args(words)
     if given.write and (given.quick or given.only):
-        parser.error("the document is written from whole runs")
+        parser.error("the document is written only from whole runs")
     measured: list[Measurement] = []
     print(report.HEADER)
     try:

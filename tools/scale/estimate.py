@@ -31,7 +31,7 @@ UNPACKED = 3
 """The number of decoded bytes per byte of a file."""
 
 DRIVER_BYTES = 16e9
-"""The memory of a driver, beyond which it is the limit."""
+"""The memory of a driver; it limits a task that needs more."""
 
 
 @frozen(kw_only=True)
@@ -120,7 +120,7 @@ def estimate(growths: Mapping[str, Growth], request_counts: Mapping[str, Mapping
     opened = each("validating files") * tables.ROWS_A_FILE
     of_files = FILES * (of("validating files", "data file") + of("validating files", "vector"))
     yield row("level files", {"cores": (checked + FILES * opened) / cores}, summed * both, facts * both, of_files)
-    ranges = FILE_BYTES // RANGE_BYTES  # besides the footer, the only part that the counted tables have
+    ranges = FILE_BYTES // RANGE_BYTES  # the counted requests are those for footers
     decoded = PETABYTE * UNPACKED / ROW_BYTES
     yield row(
         "level rows",

@@ -61,7 +61,8 @@ _CONSTANTS = {
 
 
 _FRACTION = re.compile(r"decimal\(([0-9]+), *\1\)")
-"""A decimal whose digits are all behind the point: Flink counts the zero before it, too, and finds an overflow."""
+"""A decimal type without digits before the point: Flink also counts the zero before the point, and reports an
+overflow."""
 
 
 def _check_literal(type_: Json, value: Json) -> None:
@@ -69,7 +70,7 @@ def _check_literal(type_: Json, value: Json) -> None:
         case "float" | "double" if isinstance(value, str):
             raise Unsupported("Flink's planner takes only numbers as constants here")
         case "decimal" if _FRACTION.fullmatch(str(type_)):
-            raise Unsupported("Flink casts no text to a decimal without digits before the point")
+            raise Unsupported("Flink cannot cast text to a decimal without digits before the point")
         case "time" if not str(native.write(type_, native.read(type_, value))).endswith("000"):
             raise Unsupported("Flink's type TIME has milliseconds only")
 
@@ -148,7 +149,7 @@ class Flink:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
-        self._starters = [str(os.getpid()), str(os.getppid())]  # read now, while the tool still runs
+        self._starters = [str(os.getpid()), str(os.getppid())]  # now, while the parent process is known to run
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(

@@ -30,7 +30,7 @@ NAMESPACE = "tables"
 """The namespace of the tables in the program's catalog."""
 
 Query = Callable[[str, Json], Any]
-"""Queries the Java program: performs an operation of it with arguments, and returns the answer."""
+"""A function that performs an operation of the Java program with arguments, and returns its answer."""
 
 
 class JavaWriter:

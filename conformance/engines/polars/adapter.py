@@ -140,7 +140,7 @@ def _deletes(applied: Any) -> list[dict[str, str]]:
             return [{"path": path, "content_offset": str(offset)}]
         case {"PositionDeletes": paths}:
             return [{"path": path["inner"]} for path in paths]
-    raise RuntimeError(f"a plan with deletes of another form: {applied}")
+    raise RuntimeError(f"the plan has deletes in an unknown form: {applied}")
 
 
 def _leaf(leaf: Leaf) -> polars.Expr:

@@ -63,7 +63,7 @@ def _spec(args: Arguments) -> PartitionSpec:
 
 
 def _predicate(args: Arguments, schema: Schema) -> Any:
-    """Return the predicate in PyIceberg's classes once it can be bound; PyIceberg refuses it with a `TypeError`."""
+    """Build the predicate from PyIceberg's classes, and bind it; PyIceberg refuses with a `TypeError`."""
     fields = args["schema"]["fields"]
     types = {field["name"]: native.kind(field["type"]) for field in fields}
     try:

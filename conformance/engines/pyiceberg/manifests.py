@@ -202,7 +202,7 @@ def _read(args: Arguments) -> object:
         raise Unsupported("PyIceberg does not report the header of a manifest")
     manifest = args["manifest_file"]
     if manifest.get("first_row_id") is not None or not ROW_IDS.isdisjoint(names or ()):
-        raise Unsupported("PyIceberg's manifests have no row ids and deletion vectors")
+        raise Unsupported("PyIceberg's manifests have no row ids or deletion vectors")
     data = bytes.fromhex(args["bytes"])
     listed = _listed({**manifest, "manifest_path": "memory:/m.avro", "manifest_length": str(len(data))})
     schema, specs = engine_table(args)
@@ -304,7 +304,7 @@ def _add(writer: Any, form: JsonObject, entry: ManifestEntry) -> None:
 def _entry(form: JsonObject, spec: PartitionSpec, schema: Schema) -> ManifestEntry:
     data_file = form["data_file"]
     if any(data_file.get(name) is not None for name in ROW_IDS):
-        raise Unsupported("PyIceberg does not write deletion vectors and row ids")
+        raise Unsupported("PyIceberg does not write deletion vectors or row ids")
     values = {name: _value(name, data_file.get(name)) for name in FILE if name not in ("partition", "file_format")}
     values["content"] = DataFileContent(data_file.get("content", 0))
     values["file_format"] = FileFormat(data_file["file_format"].upper())

@@ -73,7 +73,8 @@ def _read(args: Arguments) -> object:
     def work() -> object:
         scan = _scan(args, selected_fields=tuple(names) if "select" in args else ("*",))
         read = scan.to_arrow()
-        found = [name for name in names if name in read.column_names]  # a branch is read with its snapshot's columns
+        # PyIceberg reads a branch with the schema of its snapshot.
+        found = [name for name in names if name in read.column_names]
         return arrow_rows.answer(read.select(found), {name: args["types"][name] for name in found})
 
     return _judged(work)

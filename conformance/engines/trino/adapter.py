@@ -32,7 +32,7 @@ METADATA_COLUMNS = {
     "_last_updated_sequence_number": "$last_updated_sequence_number",
 }
 NO_BUCKETS = "INVALID_FUNCTION_ARGUMENT"
-"""The error of the function ``bucket`` for a type that it has no buckets of; a wrong number is an internal error."""
+"""The error of the function ``bucket`` for an unsupported type; an invalid number of buckets is an internal error."""
 
 BUCKET = re.compile(r"bucket\[([0-9]{1,10})\]")
 FORMAT_VERSIONS = {"476": [1, 2], "483": [1, 2, 3]}

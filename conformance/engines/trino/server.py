@@ -76,7 +76,7 @@ REFUSALS = (
 """Exceptions with which the Iceberg library refuses input, which Trino reports as internal errors."""
 
 LACKING = ("NOT_SUPPORTED", "TYPE_NOT_FOUND")
-"""Errors for what Trino lacks; the types of another plugin, as geometry, are not found."""
+"""Errors about features that Trino lacks; a type of another plugin, such as geometry, is not found."""
 
 NOT_THERE = ("java.lang.UnsupportedOperationException",)
 

@@ -22,7 +22,7 @@ NAME = "Trino"
 FORMATS = {"parquet": "PARQUET", "orc": "ORC", "avro": "AVRO"}
 PERIODS = ("year", "month", "day", "hour")
 SUFFIXES = {"truncate": "trunc"}
-"""The ends of the names of partition fields, where they differ from the name of the transform."""
+"""The suffixes of partition field names that differ from the name of the transform."""
 
 FIRST_WITH_NANOSECONDS = 3
 """The first format version in which TIMESTAMP(9) has nanoseconds."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # reading a table needs Arrow, whose import takes longer than
     from conformance.operations.writing.written import CanonicalRows, OperationNumbers, WrittenTable
 
 MADE_BY_WRITERS = ("void",)
-"""Partition fields of these transforms do not count: version 1 keeps them in the place of fields that were removed."""
+"""Partition fields with these transforms are ignored: version 1 keeps them in place of removed fields."""
 
 
 @frozen(kw_only=True)
@@ -141,7 +141,7 @@ def _rows(
 def reading_differences(
     path: str, expected: JsonObject, found: CanonicalRows, lineage: Lineage | None
 ) -> Iterator[Difference]:
-    """Compare the rows of one reading and, if all are there, their row ids, if a lineage knows them."""
+    """Compare the rows of one reading; if they are equal and a lineage is given, compare their row ids, too."""
     columns = {name: without_ids(type_) for name, type_ in expected["columns"].items()}
     others = {name: without_ids(type_) for name, type_ in found.columns.items()}
     if columns != others:

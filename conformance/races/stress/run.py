@@ -305,7 +305,7 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
 
     Raises:
         UsageError: the settings contradict each other.
-        Stopped: the run could not be completed, for example because the catalog cannot be reached.
+        StressStopped: the run could not be completed, for example because the catalog cannot be reached.
     """
     if drives.WINDOWS:
         raise StressStopped("race stress: writers are forked on POSIX systems only, not on Windows")

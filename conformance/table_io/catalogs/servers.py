@@ -32,7 +32,7 @@ LOOPBACK = "127.0.0.1"
 START_TIMEOUT_S = 180.0
 RESPONSE_TIMEOUT_S = 60.0
 KEY = "testing"
-"""Both parts of the key for S3 and Glue; the mock takes any."""
+"""Both parts of the key for S3 and Glue; the mock accepts any."""
 
 S3_ENVIRONMENT = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY, "AWS_REGION": "us-east-1"}
 BUCKET = "lake"

@@ -128,7 +128,8 @@ class EncryptingRunner(Runner):
         return len(data)
 
     def _sealed(self, plain: bytes, metadata: TableMetadata, length: int) -> tuple[EncryptionKey, ...]:
-        """Encrypt the key metadata of a manifest list; return the table's keys for it: the encrypting one, and it."""
+        """Encrypt the key metadata of a manifest list; return the wrapping key, and the encrypted one, for the
+        table."""
         master, now_ms = metadata.properties[KEY_ID], int(time.time() * 1000)
         known = [*(metadata.encryption_keys or ()), *(key for made in self._list_keys.values() for key in made)]
         wrapping = find_wrapping_key(known, master, now_ms)

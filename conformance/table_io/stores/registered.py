@@ -1,4 +1,4 @@
-"""A table whose pointer is in the memory of this process, and at first at a given metadata file."""
+"""A table whose pointer is in the memory of this process, and leads to a given metadata file at first."""
 
 from __future__ import annotations
 

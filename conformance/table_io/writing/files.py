@@ -19,7 +19,7 @@ MAX_ATTEMPTS = 10
 
 
 class OrphansLeft(NotExamined):
-    """A write failed, and some of its files could not be deleted; the cause of this error is that of the failure."""
+    """A write failed, and some of its files could not be deleted; the cause of this error is the error of the write."""
 
     def __init__(self, locations: tuple[str, ...]) -> None:
         super().__init__(

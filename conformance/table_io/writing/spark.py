@@ -46,7 +46,7 @@ from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.snapshots.references import MAIN
 
 TASK = "00000"
-"""The task in the names of files; the number of the task is in the id of its write."""
+"""The name of every task in the names of files; the number of the task is in the write id of its plan."""
 
 BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 NO_LIMIT = (1 << 31) - 1

@@ -95,7 +95,7 @@ class ValueReader:
         """Read the next bytes.
 
         Raises:
-            Unreadable: there are fewer.
+            IncompleteFile: there are fewer.
         """
         if count < 0 or count > len(self.data) - self.at:
             raise IncompleteFile("the file is truncated")
@@ -226,7 +226,7 @@ def read(data: bytes) -> ParsedContainer:
     """Read a container.
 
     Raises:
-        Unreadable: it is damaged, or would not be written back to the same bytes.
+        IncompleteFile: it is damaged, or would not be written back to the same bytes.
     """
     reader = ValueReader(data)
     if reader.take(4) != MAGIC:
@@ -257,7 +257,7 @@ def read(data: bytes) -> ParsedContainer:
             raise IncompleteFile(f"a block does not decompress: {error}") from None
         objects = [inner.value(schema) for _ in range(count)]
         if inner.at != len(inner.data) or b"".join(map(encode, objects)) != inner.data:
-            raise IncompleteFile("the objects have another form than the one that is written")
+            raise IncompleteFile("the objects would be written in a different form")
         blocks.append((data[start : reader.at], objects))
     return ParsedContainer(header, codec, sync, schema, blocks)
 

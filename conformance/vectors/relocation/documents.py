@@ -25,7 +25,7 @@ def relocate_metadata(data: bytes, paths: Paths, sizes: Mapping[int, Mapping[str
         sizes: for each snapshot id, the growth in bytes of the sizes in its summary.
 
     Raises:
-        Unreadable: the compressed file is damaged.
+        IncompleteFile: the compressed file is damaged.
     """
     try:
         text = gzip.decompress(data) if data[:2] == GZIP else data
@@ -61,7 +61,7 @@ def puffin(data: bytes, paths: Paths) -> bytes:
     """Return a Puffin file with new locations in its footer and unchanged blobs.
 
     Raises:
-        Unreadable: the file is damaged, or its footer is compressed.
+        IncompleteFile: the file is damaged, or its footer is compressed.
     """
     if len(data) < 16 or data[-4:] != PUFFIN:
         raise IncompleteFile("not a Puffin file")

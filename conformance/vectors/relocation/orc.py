@@ -35,7 +35,7 @@ def fields(message: bytes) -> list[Field]:
     """Parse the fields of a message in order.
 
     Raises:
-        Unreadable: it is damaged, or would not be written back to the same bytes.
+        IncompleteFile: it is damaged, or would not be written back to the same bytes.
     """
     reader, made = Bytes(message), []
     while reader.at < len(message):
@@ -46,7 +46,7 @@ def fields(message: bytes) -> list[Field]:
         value: Any = varint(reader) if kind == 0 else reader.take({1: 8, 5: 4}.get(kind) or varint(reader))
         made.append([tag >> 3, kind, value])
     if encode(made) != message:
-        raise IncompleteFile("a message has another form than the one that is written")
+        raise IncompleteFile("a message would be written in a different form")
     return made
 
 
@@ -120,7 +120,7 @@ def relocate(data: bytes, paths: Paths) -> tuple[bytes, dict[int, int]]:
     """Return the file with new locations, and the old and new size of the column's part of each stripe.
 
     Raises:
-        Unreadable: the file is damaged, or has a form in which locations cannot be found.
+        IncompleteFile: the file is damaged, or has a form in which locations cannot be found.
     """
     try:
         return _File(data, paths).relocated()
@@ -234,7 +234,7 @@ class _File:
             texts.append(self.paths.replace(data[at : at + length]))
             at += length
         if at != len(data):
-            raise IncompleteFile("a stream of texts has more than its lengths say")
+            raise IncompleteFile("a stream of texts is longer than the sum of its lengths")
         return b"".join(texts), _lengths([len(text) for text in texts])
 
     def _index(self, data: bytes) -> bytes:

@@ -38,7 +38,7 @@ def relocate(data: bytes, paths: Paths) -> tuple[bytes, dict[int, int]]:
     """Return the file with new locations, and the old and new sizes of the column's chunks.
 
     Raises:
-        Unreadable: the file is damaged, or has a form in which locations cannot be found.
+        IncompleteFile: the file is damaged, or has a form in which locations cannot be found.
     """
     if data[:4] != b"PAR1" or data[-4:] != b"PAR1":
         raise IncompleteFile("not a Parquet file")

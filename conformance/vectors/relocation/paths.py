@@ -35,7 +35,7 @@ class Paths:
         return self._pattern.sub(lambda found: found[1] + in_uri if found[1] else new, data)
 
     def replace_truncated(self, bound: bytes) -> bytes:
-        """Rewrite the bound of a location that was truncated within the folder; an upper bound ends one higher."""
+        """Rewrite a bound that was truncated within the folder; the last byte of an upper bound is one higher."""
         old, new = self.old.encode(), self.new.encode()
         if 1 < len(bound) <= len(old) and bound[:-1] == old[: len(bound) - 1]:
             more = bound[-1] - old[len(bound) - 1]

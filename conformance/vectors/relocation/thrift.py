@@ -111,10 +111,10 @@ def read(data: bytes) -> tuple[Struct, int]:
     """Decode the struct at the beginning of bytes; return it and its length.
 
     Raises:
-        Unreadable: it is damaged, or would not be written back to the same bytes.
+        IncompleteFile: it is damaged, or would not be written back to the same bytes.
     """
     reader = Bytes(data)
     struct = _struct(reader)
     if encode(struct) != data[: reader.at]:
-        raise IncompleteFile("a Thrift struct has another form than the one that is written")
+        raise IncompleteFile("a Thrift struct would be written in a different form")
     return struct, reader.at

@@ -44,13 +44,13 @@ def rows() -> Iterator[tuple[str, str, list[JsonObject], str]]:
 
 
 def reads() -> Iterator[Vector]:
-    """Yield vectors of lists that are read."""
+    """Yield vectors that read manifest lists."""
     for name, codes, given, note in rows():
         forms = [listed_form(row) for row in given]
         yield read(f"awkward-{name}", codes, manifest_list(2, given), forms, note, 2)
 
 
 def writes() -> Iterator[Vector]:
-    """Yield vectors of lists that are written."""
+    """Yield vectors that write manifest lists."""
     for name, codes, given, note in rows():
         yield write(f"awkward-{name}", codes, 2, given, given, note)

@@ -245,7 +245,7 @@ def name_cases() -> Iterator[Case]:
 
 
 def partition_cases() -> Iterator[Case]:
-    """Yield cases of such texts as partitions, except NUL, which no file system allows in a name."""
+    """Yield cases of easily altered texts as partition values, except NUL, which no file system allows in a name."""
     columns = fields(("id", "long"), ("p", "string"))
     for name, note in (
         ("partitions", "a partition for each text, however alike two texts look"),
@@ -264,7 +264,7 @@ def partition_cases() -> Iterator[Case]:
 
 
 def filter_cases() -> Iterator[Case]:
-    """Yield cases of such texts in the filters of deletes."""
+    """Yield cases of easily altered texts in the filters of deletes."""
     columns = fields(("id", "long"), ("p", "string"))
     rows = [(str(number), row[2]) for number, row in enumerate(awkward.STRINGS)]
     deletes = [delete(where("eq", "p", text)) for text in (" a", "a ", "it's", "e\u0301", "ABC", "a\\n")]

@@ -1,4 +1,4 @@
-"""Race vectors: logs of loads, stages and commits of several writers, and what the text permits of them."""
+"""Race vectors: logs of loads, stages and commits of several writers, and the outcomes that the text permits."""
 
 from __future__ import annotations
 

@@ -347,7 +347,7 @@ NULL_NUMBERS = {"sequence_number": None, "min_sequence_number": None}
 
 
 def writes() -> Iterator[Vector]:
-    """Yield vectors of lists that are written."""
+    """Yield vectors that write manifest lists."""
     full = listed(1, partitions=[{"contains_nan": False, **one} for one in SUMMARIES], key_metadata=b"\x00\xff")
     one = {**full, "sequence_number": 0, "min_sequence_number": 0}
     yield write("v1", "MLS003 MLS009", 1, [one], [one], "every column of v1")
@@ -444,6 +444,6 @@ def writes() -> Iterator[Vector]:
 
 
 def vectors() -> Iterator[Vector]:
-    """Yield vectors of lists that are read."""
+    """Yield vectors that read manifest lists."""
     yield from _whole()
     yield from _foreign()

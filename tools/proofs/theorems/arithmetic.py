@@ -161,7 +161,7 @@ def truncate_text(world: World, type_: Type) -> None:
     world.request = lambda: _request(transform, type_, low)
     cut = transform.apply(type_, low)
     world.claim(len(cut) <= transform.width, "the result is longer than the width")
-    world.claim(low[: len(cut)] == cut, "the result is not a beginning")
+    world.claim(low[: len(cut)] == cut, "the result is not a prefix")
     world.claim(len(cut) == len(low) or len(cut) == transform.width, "the result is shorter than it has to be")
     world.claim(transform.apply(type_, cut) == cut, "the second truncation changes the value")
     if low <= high:
@@ -185,7 +185,7 @@ class _Long:
 
     def __getitem__(self, part: Any) -> Any:
         if not isinstance(part, slice) or part.start is not None or part.step is not None:
-            raise Unsupported("a part of a long value that is not its beginning")
+            raise Unsupported("a part of a long value that is not its prefix")
         return type(self)(min(self.length, part.stop), min(self.same, part.stop), self.here)
 
     def __le__(self, other: Any) -> Any:

@@ -67,7 +67,7 @@ def upper_bounds(world: World, type_: Type, width: Any) -> None:
     if type_ == STRING:
         bound.encode()
     if cut:
-        world.claim(longer[:width] != one[:width] or bound > longer, "the bound is not above all that begins so")
+        world.claim(longer[:width] != one[:width] or bound > longer, "the bound is not above all with this prefix")
         begins = other[:width] == one[:width] and len(other) >= width
         if other > one[:width] and not begins:
             world.claim(bound <= other, "another bound is closer")

@@ -142,7 +142,7 @@ def disjoint(world: World, length: Any) -> None:
     files = [_described(world, f"manifest {place}") for place in range(length)]
     made, after = assign_first_row_ids(files, start)
     world.claim(len(made) == length, "a manifest is lost")
-    world.claim(after >= start, "the next row id falls")
+    world.claim(after >= start, "the next row id decreases")
     ranges: list[tuple[Any, Any]] = []
     for before, found in zip(files, made, strict=True):
         if before.content is ManifestContent.DELETES:

@@ -39,13 +39,13 @@ def acknowledged(world: World, table: str, change: str) -> None:
     """With any number of writers, retries, lost, late and repeated requests, outdated reads and crashes: a commit that
     is acknowledged is in the history of the pointer, once, and stays there; each version of the history names the one
     before it in its metadata log, and was made from it and validated against it; a commit that is reported as not done
-    is not in the history and will not be; and no metadata file is deleted that is, or may get, in the history.
+    is not in the history and will not be; and no metadata file that is in the history, or may get there, is deleted.
     """
     model = _model(table, change)
     problem = model.prove()
     if problem:
         way = model.counterexample()
-        raise StepsFound(problem if way else f"{problem}; two writers show nothing that is wrong", way)
+        raise StepsFound(problem if way else f"{problem}; no steps of two writers show the fault", way)
     world.claim(condition=True)
 
 

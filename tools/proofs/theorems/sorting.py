@@ -25,7 +25,7 @@ def doubles(world: World) -> None:
     left, right = (0 if one == one else -1 if _is_negative(world, one) else 1 for one in pair)
     if left != 0 or right != 0:
         world.claim((first < second) == (left < right), "a NaN is in the wrong place")
-        world.claim((first == second) == (left == right), "a NaN is like something else")
+        world.claim((first == second) == (left == right), "a NaN equals something else")
     elif pair[0] == pair[1]:
         negative = [one == 0 and _is_negative(world, one) for one in pair]
         world.claim((first < second) == (negative[0] and not negative[1]), "the zeros are in the wrong order")
