@@ -445,7 +445,7 @@ def lines() -> Iterator[str]:
     for what, count in counts(adopted, found).items():
         yield f"| {what} | {count} |"
     yield ""
-    yield f"{len(draft)} more are of version 4, a draft that is not adopted; they are listed separately, at the end."
+    yield f"{len(draft)} more belong to version 4, a draft that is not adopted; they are listed separately, at the end."
     yield ""
     read = sources()
     texts = f"[{read.commit[:10]}]({read.repository}/tree/{read.commit}/format)"

@@ -25,7 +25,7 @@ from conformance.runner.targets import REFERENCE, make_limits, target
 from conformance.vectors.golden_tables import materialize_for, tables_folder
 
 MAX_LINE_SHOWN = 10_000
-"""The maximum number of characters of a line of the protocol that are shown."""
+"""The maximum number of characters of a protocol line that are shown."""
 
 DEFAULTS = AdapterLimits()
 

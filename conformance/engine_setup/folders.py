@@ -59,7 +59,7 @@ VARIABLE = "ICEBERG_CONFORMANCE_ENGINES"
 FILE = "engine.toml"
 SHIPPED_ENGINES = Path(__file__).parent.parent / "engines"
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?::[a-z0-9]+)?")
-"""The name of an engine, and after a colon that of one of the forms in which it answers."""
+"""The name of an engine, optionally followed by a colon and the name of the form in which it answers."""
 
 ROLES = ("producer", "consumer")
 

@@ -12,7 +12,7 @@ from conformance.runner.judge import Outcome
 from conformance.vectors import Vector
 
 GOLDEN = "golden"
-"""The prefix of the names of producers of golden tables."""
+"""The prefix of producers of golden tables."""
 
 
 class TableOutcome(enum.Enum):

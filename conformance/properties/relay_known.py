@@ -4,9 +4,9 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
 
     [[relay]]
     id = "pyiceberg-refuses-two-fields-of-a-column"  # unique; starts with the engine's name
-    engine = "pyiceberg"               # the implementation
+    engine = "pyiceberg"               # the name of the implementation
     versions = ["0.12.0"]              # optional: the versions that have it
-    fails = "refused"                  # the kind of failure; "finding: DEL011" for one of the validator
+    fails = "refused"                  # the kind of failure; "finding: DEL011" for a finding of the validator
     operations = ["create"]            # optional: the operations that fail
     asks = "bucket"                    # optional: a part of the JSON of the operation that fails, or of the script, or
                                        # several in a list, which must all occur
@@ -19,7 +19,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` nam
     check = "position-delete-sorted"   # optional: the check that finds the fault (`list checks`)
     found = "0.0"                      # optional: the end of the found value, or a list of alternatives
     expected = "identity"              # optional: the start of the expected value
-    kind = "limitation"                # of conformance.runner.expectations.DeviationKind; deviation by default
+    kind = "limitation"                # one of `conformance.runner.expectations.DeviationKind`; deviation by default
     requirements = ["PAR001"]          # the requirements that it breaks, or is about
     does = "what the engine does"
     reason = "why it is wrong, by the spec"

@@ -84,7 +84,7 @@ class RelayCounterexample:
 
 @frozen
 class Handover:
-    """A step of one engine after a step of another, or of the same."""
+    """A step of one engine after a step of another engine, or of the same one."""
 
     before: str
     """The engine that wrote the table before the step; empty for the first step."""

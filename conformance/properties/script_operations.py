@@ -1,4 +1,4 @@
-"""Generators of the operations of random scripts, and of operations that the spec forbids."""
+"""Generators of operations for random scripts, including operations that the spec forbids."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def _added_again(maker: ScriptMaker, name: str) -> Op:
 
 
 def _in_key(maker: ScriptMaker, name: str) -> bool:
-    """Return whether a full name is of the key of a map, or of something inside it."""
+    """Return whether a full name refers to the key of a map, or to something inside it."""
     keys = [place for place, type_, _ in _named_types(maker.columns) if isinstance(type_, dict) and "key" in type_]
     return any(f"{name}.".startswith(f"{place}.key.") for place in keys)
 

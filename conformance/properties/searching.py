@@ -29,7 +29,7 @@ with lazy_imports():
 
 
 BATCH = 100
-"""The examples of one run of Hypothesis, which keeps all of them in memory."""
+"""The number of examples in one run of Hypothesis, which keeps all of them in memory."""
 
 SPARE = 10
 """Additional examples of a batch, in place of repeated ones."""

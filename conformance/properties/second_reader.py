@@ -80,7 +80,7 @@ def _puffin(writer: str, vector: Vector, written: str, reader: Adapter, started:
 
 
 def _blobs(form: Any) -> Any:
-    """Return the content of a Puffin file, without the places of blobs and the name of the writer."""
+    """Return the content of a Puffin file, without blob offsets and ``created-by``."""
     free = ("offset", "length")
     blobs = [{name: item for name, item in blob.items() if name not in free} for blob in form["blobs"]]
     properties = {name: item for name, item in form["properties"].items() if name != "created-by"}

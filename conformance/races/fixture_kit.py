@@ -163,7 +163,7 @@ NEW_NAMES = (
     "partition-stats",
     "replaced",
 )
-"""The prefixes of the names of new files, which the number of the writer follows."""
+"""The prefixes of new file names, each followed by the number of the writer."""
 
 DATA_FILES = tuple(
     data_path(name)

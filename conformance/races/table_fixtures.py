@@ -121,7 +121,7 @@ PARTITIONED = TableFixture(
 HERE = FixturePartition(0, {})
 UNPARTITIONED = TableFixture(
     name="unpartitioned",
-    about="a partition spec without fields: equality deletes are of all data files",
+    about="a partition spec without fields, so that equality deletes apply to all data files",
     make=lambda version: _two_snapshots(version, with_specs(version, [PartitionSpec(0)]), HERE, HERE, deletes_own=True),
     place=HERE,
     other=HERE,

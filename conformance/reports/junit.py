@@ -45,7 +45,7 @@ def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.E
 
 
 def _wrongs(adapter: AdapterRun) -> list[tuple[str, str]]:
-    """Return the names and texts of test cases for faults of the adapter, not of single answers."""
+    """Return the names and texts of test cases for faults that concern the adapter and not a single answer."""
     named = [("(start)", adapter.not_examined), ("(stop)", adapter.breach), *(("(expected)", u) for u in adapter.unmet)]
     return [(name, text) for name, text in named if text]
 

@@ -16,7 +16,7 @@ from conformance.runner.judge import Outcome
 from conformance.runner.results import STATUSES, AdapterRun, Run, SecondReading
 
 MAX_GROUPS = 20
-"""The maximum number of groups of failures of each implementation that are shown; the other reports have all."""
+"""The maximum number of failure groups that are shown for each implementation; the other reports have all."""
 
 EXAMPLES = 3
 """The maximum number of failures of a group that are shown."""

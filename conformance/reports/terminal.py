@@ -39,7 +39,7 @@ MANY = 20
 """With more failures than this, a report shows only examples."""
 
 EXAMPLES = 3
-"""The number of examples of a group of failures."""
+"""The number of examples for each group of failures."""
 
 
 class Detail(enum.Enum):

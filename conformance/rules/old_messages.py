@@ -35,7 +35,7 @@ def _rows() -> tuple[_Row, ...]:
 
 
 def check_by_message(code: str, message: str, severity: str | None = None) -> str:
-    """Return the id of the check of a finding in a report of the previous version.
+    """Return the check id for a finding in a report of the previous version.
 
     Args:
         code: the requirement.

@@ -46,7 +46,7 @@ TARGETS = pa.schema(_TARGETS)
 
 _LEFT: list[tuple[str, pa.DataType]] = [("key", pa.string()), ("snapshot", pa.int64()), ("deleted", pa.int64())]
 LEFT = pa.schema(_LEFT)
-"""The number of deleted rows of a file of the partition ``key`` in a snapshot."""
+"""The number of rows of a file in the partition ``key`` that are deleted in a snapshot."""
 
 
 @attrs.frozen

@@ -130,7 +130,7 @@ def _avro_fields(schema: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _avro_default(context: Context, location: str, path: str, field: dict[str, Any]) -> Iterator[Finding]:
-    """Compare the default of a field of an Avro schema with that of the table's column (AVR003)."""
+    """Compare the default of an Avro field with that of the table's column (AVR003)."""
     column = context.columns.get(field[FIELD_ID])
     expected = None if column is None or column.field is None else avro_default(column.field)
     found = field.get("default")

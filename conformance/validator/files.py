@@ -92,7 +92,7 @@ _COUNTED_AS = {
     FileContent.POSITION_DELETES: "position_deletes",
     FileContent.EQUALITY_DELETES: "equality_deletes",
 }
-"""The name, in the summary of a snapshot, of the rows of each kind of file."""
+"""The name of each kind of row in the summary of a snapshot, by kind of file."""
 
 
 def _attributed(

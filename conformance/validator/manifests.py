@@ -99,7 +99,7 @@ def _manifest_bytes(context: Context, task: ManifestTask) -> bytes:
     with contextlib.suppress(OSError):
         return kept.read_bytes()
     data = read_bytes(task.location)
-    with contextlib.suppress(OSError):  # no room: it is requested again
+    with contextlib.suppress(OSError):  # no space: the manifest is requested again
         new = kept.with_suffix(f".{os.getpid()}")
         new.write_bytes(data)
         new.replace(kept)

@@ -244,7 +244,7 @@ class RowIds:
 
 
 def live_ids(context: Context, members: ManifestMembership, facts: Iterable[Facts]) -> Iterator[Facts]:
-    """Yield the ids of the live rows of the files in one bucket of paths, as facts in buckets of ids.
+    """Yield the live row ids of the files in one bucket of paths, as facts in buckets of ids.
 
     Among the facts are findings about deleted positions.
     """

@@ -108,7 +108,7 @@ FORMS = {
     "manifest-list": set(MARKS),
     "data-file": {"created_by", "writer"},
 }
-"""The sections of the file, and the keys of each of their entries."""
+"""The sections of the file, and the keys of their entries."""
 
 
 @cache

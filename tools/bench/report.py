@@ -39,7 +39,7 @@ _CONVERTER = cattrs.Converter(omit_if_default=True)
 
 
 def file_name(*, quick: bool) -> str:
-    """Return the name of the file with the figures of full or of quick runs, in the folder of pages."""
+    """Return the name of the file with the figures of full or quick runs, in the folder of pages."""
     return "benchmarks-quick.json" if quick else "benchmarks.json"
 
 
@@ -76,7 +76,7 @@ def summary(claims: Sequence[Claim]) -> str:
 
 
 def store(docs: Path, claims: Sequence[Claim], *, quick: bool, partly: bool) -> None:
-    """Store the figures and, unless they are of a quick run, write the page.
+    """Store the figures and, unless they come from a quick run, write the page.
 
     New figures replace the stored ones of the same paths; those of other paths stay.
     """

@@ -383,7 +383,7 @@ def fields() -> Iterator[Case]:
 
 
 def logs() -> Iterator[Case]:
-    """Yield cases of the logs of snapshots and of metadata files."""
+    """Yield cases of snapshot logs and metadata logs."""
     yield from rows(
         "snapshot-log",
         "v2-small",

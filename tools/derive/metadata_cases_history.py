@@ -13,7 +13,7 @@ OLD, NEW = "/snapshots/0", "/snapshots/1"
 
 
 def snapshots() -> Iterator[Case]:
-    """Yield cases of snapshots that are not of the form of Appendix C, or do not fit the table."""
+    """Yield cases of snapshots that do not have the form of Appendix C, or do not fit the table."""
     yield from rows(
         "snapshot",
         "v2-small",

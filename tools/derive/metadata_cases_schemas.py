@@ -15,7 +15,7 @@ LIST, MAP = "/schemas/0/fields/4/type", "/schemas/0/fields/5/type"
 
 
 def form() -> Iterator[Case]:
-    """Yield cases of schemas and fields that are not of the form of Appendix C."""
+    """Yield cases of schemas and fields that do not have the form of Appendix C."""
     yield from rows(
         "schema",
         "v2-minimal",

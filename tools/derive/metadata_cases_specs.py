@@ -15,7 +15,7 @@ BUCKET = f"{FIELDS}/1"
 
 
 def form() -> Iterator[Case]:
-    """Yield cases of specs and orders that are not of the form of Appendix C."""
+    """Yield cases of specs and orders that do not have the form of Appendix C."""
     yield from rows(
         "spec",
         "v2-nested",

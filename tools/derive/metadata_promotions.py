@@ -149,7 +149,7 @@ KEEP: list[tuple[int, str, str, tuple[str, ...], tuple[str, ...]]] = [
 
 
 def partition_sources() -> Iterator[Vector]:
-    """Yield cases of promotions of source columns of partition fields."""
+    """Yield cases in which the source column of a partition field is promoted."""
     for version, old, new, kept, changed in KEEP:
         for transform in (*kept, *changed):
             name = f"promote-v{version}-{type_slug(old)}-to-{type_slug(new)}-under-{transform.split('[')[0]}"

@@ -20,7 +20,7 @@ Container = tuple[str, int, bytes]
 
 
 def blob_metadata(type_: str, offset: int, length: int, **changes: Any) -> dict[str, Any]:
-    """Return the metadata of a blob of field 1 of snapshot 2; ``changes`` replace or, with None, remove members."""
+    """Return the metadata of a blob for field 1 and snapshot 2; ``changes`` replace or, with None, remove members."""
     members = {"type": type_, "fields": [1], "snapshot-id": 2, "sequence-number": 1, "offset": offset, "length": length}
     members.update({name.replace("_", "-"): value for name, value in changes.items()})
     return {name: value for name, value in members.items() if value is not None}

@@ -170,7 +170,7 @@ def _of_changes(one: KnownRelay) -> Iterator[str]:
     about = [
         ("kind", one.kind),
         ("in its favour", plain(one.counter)),
-        ("versions", ", ".join(one.versions) or "all that were seen"),
+        ("versions", ", ".join(one.versions) or "all tested versions"),
         ("operations", ", ".join(map(code, one.operations))),
         ("evidence", plain(one.evidence)),
         ("rules", ", ".join(map(requirement_link, one.requirements))),
@@ -192,7 +192,7 @@ def _of_tables(one: KnownOutcome) -> Iterator[str]:
     about = [
         ("kind", one.kind.value),
         ("in its favour", plain(one.counter)),
-        ("versions", ", ".join(one.versions) or "all that were seen"),
+        ("versions", ", ".join(one.versions) or "all tested versions"),
         ("producers", ", ".join(map(code, one.producers)) if one.role == "cell" else ""),
         ("tables", ", ".join(map(code, one.tables))),
         ("evidence", plain(one.evidence)),
@@ -212,7 +212,7 @@ def _finding(one: Deviation) -> Iterator[str]:
         yield ""
     about = [
         ("in its favour", plain(one.counter)),
-        ("versions", ", ".join(one.versions) or "all that were seen"),
+        ("versions", ", ".join(one.versions) or "all tested versions"),
         ("evidence", plain(one.evidence)),
         ("rules", ", ".join(map(requirement_link, one.requirements))),
         ("reports", ", ".join(f"<{link}>" for link in one.upstream)),

@@ -24,7 +24,7 @@ from tools.docs.results import RELAYS, STRESS, published_matrix, read_list
 from tools.docs.support import Cause
 
 MATRIX_REPORT = "matrix-report.html"
-"""The file name of the interactive report of the matrix, beside the pages of the site."""
+"""The file name of the matrix's interactive report, beside the pages of the site."""
 
 NOTHING = ["There are no published results.", ""]
 

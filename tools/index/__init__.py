@@ -177,7 +177,7 @@ def page() -> Iterator[str]:
     yield ""
     yield from layers.section()
     yield from ("", "## Every other module", "")
-    yield "No single heading is about these: records, errors, JSON, checks, and the fast forms of the modules above."
+    yield "Modules without a heading: records, errors, JSON, checks, and the fast forms of the modules above."
     yield ""
     used = {name for heading in headings() for name in heading.modules}
     yield from ("| module | what it is |", "|---|---|")

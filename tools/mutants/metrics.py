@@ -264,7 +264,7 @@ def _units() -> bool:
 
 
 def metrics() -> dict[str, Check]:
-    """Return the checks of the metrics of golden files and of shapes."""
+    """Return the checks of metrics, on golden files and on shapes."""
     rows: tuple[tuple[Any, ...], ...] = BOXES
     boxes = {f"box {name}": partial(_box, *case) for name, *case in rows}
     return {

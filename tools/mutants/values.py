@@ -390,7 +390,7 @@ def _header_of_v1() -> bool:
 
 
 def values() -> dict[str, Check]:
-    """Return the checks of values of every type, and of file schemas."""
+    """Return the checks for values of every type, and for file schemas."""
     return {
         **{f"of {one}": lambda one=one: _of_type(one) for one in TAKES},  # type: ignore[misc]
         **{f"as Avro's {one}": lambda one=one: _encoded(one) for one in ENCODED},  # type: ignore[misc]

@@ -69,7 +69,7 @@ def _refuted(row: Row) -> str:
     load()
     one = THEOREMS[row.theorem]
     cases = tuple(case for case in one.cases if has_words(dict(case), row.case))
-    assert cases, f"no case of {row.theorem} is of {row.case}"
+    assert cases, f"{row.theorem} has no case {row.case}"
     verdict = prove(attrs.evolve(one, cases=cases), replay=False, stop=True)
     for failure in verdict.failures:
         if failure.is_shown or one.method == EXHAUSTIVE:

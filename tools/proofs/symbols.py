@@ -248,7 +248,7 @@ class SymbolicInt(int):
 
 
 def code_units(value: Any) -> tuple[Any, ...]:
-    """Return the terms of the code points of a string or of the bytes of a binary."""
+    """Return terms for the code points of a string, or the bytes of a binary."""
     if isinstance(value, SymbolicText | SymbolicBytes):
         return tuple(map(int_term, value.units))
     return tuple(z3.IntVal(one if isinstance(one, int) else ord(one)) for one in value)

@@ -150,7 +150,7 @@ ROWS, ROWS_QUICK = (1000, 2_000_000, 20_000_000, 200_000_000), (1000, 1_000_000,
 PLAIN_ENTRIES, PLAIN_ENTRIES_QUICK = (500, 10_000, 50_000), (500, 2_000)
 PLAIN_ROWS, PLAIN_ROWS_QUICK = (1000, 100_000, 400_000), (1000, 20_000)
 PLAIN = "plain "
-"""The beginning of the name of a path without the kernels of `spec_ref.columnar`, before that of the path with them."""
+"""The prefix of a path without the kernels of `spec_ref.columnar`; the name of the path with kernels follows."""
 
 ALL = 10**9
 """The number of all vectors."""

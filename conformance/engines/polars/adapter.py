@@ -83,12 +83,12 @@ def _plan(args: Arguments) -> object:
     with _judged():
         table = StaticTable.from_metadata(args["table"])
         if table.current_snapshot() is None and not args.keys() & set(table_requests.TIMES):
-            return {"files": []}  # then scan_iceberg plans nothing
+            return {"files": []}  # scan_iceberg then plans nothing
         row_filter = None
         if "filter" in args:
             made = push_down_not(args["filter"], table_requests.columns(args))
             frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
-            frame.filter(build_predicate(made, _leaf)).collect_schema()  # it refuses columns that do not exist
+            frame.filter(build_predicate(made, _leaf)).collect_schema()  # Polars refuses columns that do not exist
             row_filter = build_predicate(made, _planned)
             if isinstance(row_filter, bool):
                 row_filter = expressions.AlwaysTrue() if row_filter else expressions.AlwaysFalse()

@@ -103,7 +103,7 @@ def _judged() -> Iterator[None]:
             raise Unsupported(str(error)) from None
         raise Invalid(f"{type(error).__name__}: {error}") from None
     except SystemError as error:
-        if "Negative size" not in str(error):  # its decoder reports a negative length this way
+        if "Negative size" not in str(error):  # PyIceberg's decoder reports a negative length this way
             raise
         raise Invalid(f"SystemError: {error}") from None
 

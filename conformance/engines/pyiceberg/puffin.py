@@ -48,7 +48,7 @@ def _read_file(data: bytes) -> PuffinFile:
     try:
         return PuffinFile(data)
     except ValueError as error:
-        if "compressed footer" in str(error) and data[-8] & 1:  # it reports reserved flags with the same message
+        if "compressed footer" in str(error) and data[-8] & 1:  # PyIceberg reports reserved flags with the same message
             raise Unsupported(str(error)) from None
         raise
 

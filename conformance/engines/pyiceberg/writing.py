@@ -220,7 +220,7 @@ class PyWriter(PyTable):
         if operation.get("mode", "copy-on-write") != "copy-on-write":
             raise Unsupported("PyIceberg deletes by copy-on-write, whatever the mode")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns if nothing is deleted
+            warnings.simplefilter("ignore")  # PyIceberg warns if nothing is deleted
             self.table.delete(self._filter(operation), branch=operation.get("branch", MAIN))
 
     def merge(self, operation: Json) -> None:

@@ -128,7 +128,7 @@ def _unpacked(text: str) -> Any:
 
 
 def read_task_rows(args: Question) -> Any:
-    """Return the rows of one scan task, in the form of the answer of ``table.read``."""
+    """Return the rows of one scan task, in the form that ``table.read`` returns."""
     reading = _unpacked(args["reading"])
     try:
         batches = read_task(_unpacked(args["task"]), reading)

@@ -153,7 +153,7 @@ def position_deletes(
     partition: Mapping[int, Any] | None = None,
     names: tuple[str, str] | None = None,
 ) -> NewFile:
-    """Make position deletes of the first rows of one data file, or of several of one partition.
+    """Make position deletes of the first rows of one data file, or of several data files in one partition.
 
     Args:
         name: the name of the file.

@@ -163,7 +163,7 @@ def _without_implied(document: Any) -> Any:
 
 
 def field_id_places(fields: Any) -> Iterator[tuple[Form, str]]:
-    """Yield the places of the ids of fields, elements, keys and values, in the order of the schema."""
+    """Yield the places of all field, element, key and value ids, in the order of the schema."""
     for field in fields:
         yield field, "id"
         yield from _nested_ids(field.get("type"))

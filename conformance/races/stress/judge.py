@@ -56,7 +56,7 @@ class FinalTable:
     """The table after the writers ended."""
 
     rows: Mapping[str, Mapping[int, Counter[int]]]
-    """For each reference and operation number, the number of occurrences of each of its rows."""
+    """For each reference and operation number, how often each row of the operation occurs."""
 
     sequence_numbers: Mapping[str, Mapping[int, int]]
     """For each reference and operation, the data sequence number of its rows."""

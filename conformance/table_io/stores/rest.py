@@ -267,7 +267,7 @@ class RestStore:
     def _metadata(self, path: str) -> TableMetadata:
         data = self._held.get(path) or self._loaded.get(path)
         if data is None:
-            raise CatalogError(self.catalog.url, f"the metadata {path} was not loaded from it")
+            raise CatalogError(self.catalog.url, f"the metadata {path} was not loaded from the catalog")
         return read_metadata(data, file=path)
 
     def read(self, path: str) -> bytes | None:

@@ -59,7 +59,7 @@ Work = Callable[[WritePlan, Any], Any]
 
 
 def _own_plan(plan: WritePlan) -> tuple[WritePlan, int]:
-    """Return the plan of this attempt of this task, and the number of earlier attempts."""
+    """Return the plan for this attempt of the task, and the number of earlier attempts."""
     context = TaskContext.get()
     assert context is not None
     name = f"{plan.write_id}-{context.partitionId():05d}.{context.taskAttemptId()}"

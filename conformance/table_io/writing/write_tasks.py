@@ -59,7 +59,7 @@ MAX_OPEN_FILES = 200
 """The maximum number of partitions with an open file; the files of further partitions are finished after each write."""
 
 MAX_QUEUED = 4
-"""The maximum number of queued pieces of work of each thread."""
+"""The maximum number of queued work items of each thread."""
 
 
 def to_batches(rows: Rows) -> Iterator[pa.RecordBatch]:

@@ -23,7 +23,7 @@ Judged = tuple[str, tuple[str, Any, dict[str, Any], bool, bool, tuple[str, ...]]
 def metrics(
     type_: str, lower: Any = None, upper: Any = None, *, of: str | None = None, **counts: int
 ) -> dict[str, Any]:
-    """Return the metrics of a file of 10 rows, whose bounds were written when the column had the type ``of``."""
+    """Return the metrics of a file of 10 rows, whose bounds have the column's type at the time, ``of``."""
     written = of or type_
     found: dict[str, Any] = {"record_count": str(counts.pop("rows", 10))}
     names = {"values": "value_counts", "nulls": "null_value_counts", "nans": "nan_value_counts"}

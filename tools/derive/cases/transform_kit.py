@@ -112,7 +112,7 @@ def codes_for(name: str, type_: Any) -> tuple[str, ...]:
 
 
 def case(id_: str, name: str, type_: str, value: Any, note: str) -> Vector:
-    """Return the vector of a transform of a value, with the result of the derivation."""
+    """Return the vector that transforms a value, with the derived result."""
     result, how = transform(name, type_, value)
     origin = "spec: Truncate Transform Details" if id_ in PRINTED else f"derivation: {how}"
     expect = ok(result)
@@ -137,5 +137,5 @@ def base_type(type_: str) -> str:
 
 
 def type_slug(type_: str) -> str:
-    """Return the name of a type without its parameters, as a part of the id of a vector."""
+    """Return the name of a type without its parameters, for a vector id."""
     return base_type(type_).replace("_", "-")
