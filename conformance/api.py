@@ -119,7 +119,7 @@ def read_table(
     """
     found = _table(table)
     with _reading(found.metadata_location):
-        chosen = _chosen(found, filter, snapshot_id, ref, as_of, case_sensitive)
+        chosen = _scan_arguments(found, filter, snapshot_id, ref, as_of, case_sensitive)
         return local.read_table(found, select=select, **chosen).read_all()
 
 
@@ -150,7 +150,9 @@ def plan(
     """
     found = _table(table)
     with _reading(found.metadata_location):
-        return list(local.plan_read(found, **_chosen(found, filter, snapshot_id, ref, as_of, case_sensitive))[1])
+        return list(
+            local.plan_read(found, **_scan_arguments(found, filter, snapshot_id, ref, as_of, case_sensitive))[1]
+        )
 
 
 def validate(
@@ -273,7 +275,7 @@ def _reading(location: str) -> Iterator[None]:
         yield
 
 
-def _chosen(
+def _scan_arguments(
     table: Table, filter: Filter, snapshot_id: int | None, ref: str | None, as_of: datetime | None, case_sensitive: bool
 ) -> dict[str, Any]:
     """Return the arguments of the pipeline for a snapshot and a filter."""

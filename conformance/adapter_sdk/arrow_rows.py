@@ -71,10 +71,10 @@ def values(type_: Json, array: Column) -> list[Json]:
     if pat.is_integer(arrow) or pat.is_date32(arrow):
         return [native.write(type_, value) for value in _integers(array)]
     if pat.is_timestamp(arrow) or pat.is_time(arrow):
-        return [_counted(type_, name, arrow.unit, value) for value in _integers(array)]
+        return [_format_time(type_, name, arrow.unit, value) for value in _integers(array)]
     if pat.is_date64(arrow):
         return [None if value is None else native.write(type_, value // 86_400_000) for value in _integers(array)]
-    return [_written(type_, name, value) for value in array.to_pylist()]
+    return [_exchange_value(type_, name, value) for value in array.to_pylist()]
 
 
 def _plain(array: Column) -> Column:
@@ -94,7 +94,7 @@ def _integers(array: Column) -> list[int | None]:
     return found
 
 
-def _counted(type_: Json, name: str, unit: str, value: int | None) -> Json:
+def _format_time(type_: Json, name: str, unit: str, value: int | None) -> Json:
     """Format a time or timestamp; a unit that is finer than the type's keeps all its digits."""
     if value is None:
         return None
@@ -111,7 +111,7 @@ def _counted(type_: Json, name: str, unit: str, value: int | None) -> Json:
     return native.write(type_, value)
 
 
-def _written(type_: Json, name: str, value: Any) -> Json:
+def _exchange_value(type_: Json, name: str, value: Any) -> Json:
     """Convert a value of a primitive type from pyarrow's Python value."""
     if isinstance(value, bytes) and name == "string":
         return value.decode(errors="backslashreplace")

@@ -116,14 +116,14 @@ def operations(
     """
 
     def write(args: Arguments) -> object:
-        given = _operations(_required(args, "script", dict), "/script")
+        given = _operations(_require_member(args, "script", dict), "/script")
         if not given:
             raise Invalid("/script/operations: expected at least the operation create; found none")
-        with open_writer(_required(args, "table", str), given) as writer:
+        with open_writer(_require_member(args, "table", str), given) as writer:
             return follow(writer, given, name)
 
     def change(args: Arguments) -> object:
-        given, location = _operations(args), _required(args, "table", str)
+        given, location = _operations(args), _require_member(args, "table", str)
         if not os.path.isfile(local_path(location)):
             raise Invalid(f"{location}: no such metadata file")
         with open_writer(None, given) as writer:
@@ -139,7 +139,7 @@ def _operations(given: Arguments, place: str = "") -> list[Json]:
     Raises:
         Invalid: they are missing, or one of them is not an object with a name.
     """
-    found: list[Json] = _required(given, "operations", list, place)
+    found: list[Json] = _require_member(given, "operations", list, place)
     for index, operation in enumerate(found):
         if not isinstance(operation, dict) or not isinstance(operation.get("op"), str):
             raise Invalid(f"{place}/operations/{index}: expected an object with the string op; found {operation!r}")
@@ -149,7 +149,7 @@ def _operations(given: Arguments, place: str = "") -> list[Json]:
 FORMS: dict[type, str] = {str: "a string", list: "a list", dict: "an object"}
 
 
-def _required(args: Arguments, member: str, form: type, place: str = "") -> Any:
+def _require_member(args: Arguments, member: str, form: type, place: str = "") -> Any:
     """Return a member of a request.
 
     Raises:

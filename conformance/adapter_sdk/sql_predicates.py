@@ -89,7 +89,7 @@ def _normal(predicate: Json, fields: list[dict[str, Json]], *, holds: bool) -> N
             return _normal(child, fields, holds=not holds)
         case {"type": "and" | "or" as word, "left": left, "right": right}:
             joined = word if holds else {"and": "or", "or": "and"}[word]
-            return _joined(joined, _normal(left, fields, holds=holds), _normal(right, fields, holds=holds))
+            return _join(joined, _normal(left, fields, holds=holds), _normal(right, fields, holds=holds))
         case {"type": str(op), "term": str(name)} if op in NEGATED or op in OPPOSITE:
             path, type_ = _field(name, fields)
             given = predicate.get("values", [predicate["value"]] if "value" in predicate else [])
@@ -100,7 +100,7 @@ def _normal(predicate: Json, fields: list[dict[str, Json]], *, holds: bool) -> N
     raise Unsupported("no filter can express this")
 
 
-def _joined(word: str, left: NegationFree, right: NegationFree) -> NegationFree:
+def _join(word: str, left: NegationFree, right: NegationFree) -> NegationFree:
     deciding = word == "or"
     if isinstance(left, bool) or isinstance(right, bool):
         if deciding in (left, right):

@@ -135,7 +135,7 @@ def _examples(name: str) -> str:
     return "\n".join(["Examples:", *(f"  iceberg-conformance {example}" for example in EXAMPLES[name])])
 
 
-def _configured(arguments: Sequence[str]) -> App:
+def _make_configured_app(arguments: Sequence[str]) -> App:
     """Make the command line with the defaults of the configuration, which `doctor` and help do not need."""
     app = make_app(arguments[:1])
     if arguments and arguments[0] in COMMANDS and arguments[0] != "doctor":
@@ -153,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     given = deprecations.replace_old_arguments(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = _configured(given)(
+        status = _make_configured_app(given)(
             given,
             exit_on_error=False,
             print_error=False,
@@ -171,7 +171,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.CONFORMANT
     except Exception as error:
-        return _complain(f"a bug in this tool: {_traced(error)}", ExitStatus.OUR_BUG)
+        return _complain(f"a bug in this tool: {_write_traceback(error)}", ExitStatus.OUR_BUG)
     return status if isinstance(status, int) else ExitStatus.CONFORMANT
 
 
@@ -180,7 +180,7 @@ def _complain(message: str, status: ExitStatus) -> int:
     return status
 
 
-def _traced(error: Exception) -> str:
+def _write_traceback(error: Exception) -> str:
     """Write a traceback to a file; return the error and the name of the file."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="iceberg-conformance-", suffix=".trace", delete=False, encoding="utf-8", errors="replace"

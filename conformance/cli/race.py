@@ -332,7 +332,7 @@ def stress(
         document = {**attrs.asdict(report), "problems": [str(one) for one in report.problems], "seed": chosen}
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
     else:
-        for line in _stressed(report, processes, chosen):
+        for line in _stress_lines(report, processes, chosen):
             print(line)
     return ExitStatus.FAILURES if report.problems else ExitStatus.CONFORMANT
 
@@ -344,7 +344,7 @@ def _make(folder: Path) -> None:
         raise UsageError(f"--keep {folder}: expected a folder that does not exist: {error.strerror}") from None
 
 
-def _stressed(report: Any, processes: int, seed: int) -> Iterator[str]:
+def _stress_lines(report: Any, processes: int, seed: int) -> Iterator[str]:
     """Yield the lines of the report of a stress run."""
     yield f"client: {report.client}"
     yield f"server: {report.server}"

@@ -103,7 +103,7 @@ def relay(
             engines[one.name] = relay_property.RelayEngine(one.name, opened, started)
         relays = relay_property.Relays(engines, known)
         if replay is not None:
-            return _replayed(relays, replay, format)
+            return _replay(relays, replay, format)
         report_progress = stack.enter_context(progress())
         found = relay_property.run_relays(
             relays,
@@ -130,7 +130,7 @@ def relay(
     return ExitStatus.CONFORMANT
 
 
-def _replayed(relays: Relays, file: Path, format: str) -> int:
+def _replay(relays: Relays, file: Path, format: str) -> int:
     steps = relay_results.read_relay(file, relays.engines)
     failure = relays.replay(steps)
     known = "" if failure is None else relays.known_deviation(failure)

@@ -21,17 +21,17 @@ _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def escape_controls(text: str) -> str:
     """Escape the characters that control a terminal."""
-    return _escaped(_HIDDEN, text)
+    return _escape(_HIDDEN, text)
 
 
 def one_line(text: str) -> str:
     """Escape text like `escape_controls`, and line ends too."""
-    return _escaped(_IN_LINE, text)
+    return _escape(_IN_LINE, text)
 
 
 def escape_for_file(text: str) -> str:
     """Escape text like `escape_controls`, but for files: of the control characters, only line ends and tabs stay."""
-    return _escaped(_IN_DOCUMENT, text)
+    return _escape(_IN_DOCUMENT, text)
 
 
 def escape_for_page(value: Any) -> Any:
@@ -44,7 +44,7 @@ def xml_text(text: str) -> str:
     return re.sub(_NOT_XML, "\ufffd", escape_for_file(text))
 
 
-def _escaped(pattern: str, text: str) -> str:
+def _escape(pattern: str, text: str) -> str:
     return re.sub(pattern, lambda found: found[1] or found[0].encode("unicode_escape").decode(), text)
 
 

@@ -142,7 +142,7 @@ def _of_content(chosen: Path, content: dict[str, Any], names: Collection[str]) -
             f"{chosen}: broken known deviations: {pointer_prefix(wrong.instance_path)}{shorten(wrong.message)}"
         )
     found = tuple(
-        _known(role, index, row) for role in ("cell", "table") for index, row in enumerate(content.get(role, ()))
+        _parse_known(role, index, row) for role in ("cell", "table") for index, row in enumerate(content.get(role, ()))
     )
     for known in found:
         words, facts = ("says", "shows") if known.outcome in WORDED_BY_THIS_TOOL else ("shows", "says")
@@ -162,7 +162,7 @@ def _outcome(role: str, row: dict[str, Any]) -> TableOutcome:
     return TableOutcome(row["outcome"])
 
 
-def _known(role: str, number: int, row: dict[str, Any]) -> KnownOutcome:
+def _parse_known(role: str, number: int, row: dict[str, Any]) -> KnownOutcome:
     return KnownOutcome(
         role=role,
         adapter=row["consumer" if role == "cell" else "producer"],
@@ -207,13 +207,13 @@ def apply_known(matrix: Matrix, known: Iterable[KnownOutcome]) -> None:
             entry = _entry(entries, "cell", who[cell.consumer], cell.producer, cell.table)
             if entry is not None:
                 subject = f"{cell.consumer} and {cell.table} of {cell.producer}"
-                if _happened(entry, subject, cell.outcome, cell.reason, seen):
+                if _check_outcome(entry, subject, cell.outcome, cell.reason, seen):
                     matrix.cells[place_] = evolve(cell, known=entry.reason, known_id=entry.id)
     for place_, table in enumerate(matrix.tables):
         entry = _entry(entries, "table", who[table.producer], "", table.name) if table.producer in who else None
         if entry is not None:
             subject = f"{table.producer} and {table.name}"
-            if _happened(entry, subject, table.outcome, table.reason, seen, table.shows):
+            if _check_outcome(entry, subject, table.outcome, table.reason, seen, table.shows):
                 matrix.tables[place_] = evolve(table, known=entry.reason, known_id=entry.id)
     for entry, notes in seen.items():
         if not entry.sometimes and all(note == UNSUPPORTED for note in notes):
@@ -226,7 +226,7 @@ def apply_known(matrix: Matrix, known: Iterable[KnownOutcome]) -> None:
 UNSUPPORTED, HAPPENED = "unsupported", "happened"
 
 
-def _happened(
+def _check_outcome(
     entry: KnownOutcome,
     subject: str,
     outcome: TableOutcome,

@@ -38,10 +38,10 @@ def write_tables(
         folder: the directory for the producer's tables.
     """
     for variant in scripts:
-        yield _written(producer, adapter, started, variant, folder / variant.name)
+        yield _write_table(producer, adapter, started, variant, folder / variant.name)
 
 
-def _written(
+def _write_table(
     producer: str, adapter: Adapter, started: StartAnswer, variant: ScriptVariant, place: Path
 ) -> ProducedTable:
     def made(outcome: TableOutcome, reason: str = "", **more: object) -> ProducedTable:
@@ -66,7 +66,7 @@ def _written(
     if not isinstance(table, ScriptedTable):
         return made(*_not_written(table))
     try:
-        findings, problem, shows = _judged(table, place)
+        findings, problem, shows = _find_faults(table, place)
         if problem:
             return made(TableOutcome.FAILED, problem, metadata=table.metadata, shows=shows)
         features = tuple(sorted(table_features(load_table(table.metadata)) | set(variant.entry.features)))
@@ -95,7 +95,7 @@ def _not_written(answer: Answer) -> tuple[TableOutcome, str]:
     raise AssertionError(answer)
 
 
-def _judged(table: ScriptedTable, place: Path) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+def _find_faults(table: ScriptedTable, place: Path) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Return the rules that a table breaks, its other differences from the script, and their codes and places."""
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
     found = compare_written_tables({"table": str(place)}, expected_table(table.states), answer)

@@ -208,11 +208,13 @@ class _Running:
         session, tables = part
         began = time.monotonic()
         name = session.participant.name
-        found = dict(_replayed(name, tables, self.plan.golden_run))
+        found = dict(_replay_golden(name, tables, self.plan.golden_run))
         self.matrix.cells += [_cell(name, table, found[key]) for table in tables if (key := _key(table)) in found]
         left = [table for table in tables if _key(table) not in found]
         if session.adapter is not None and session.started is not None:
-            for table, readings in _asked(session.adapter, session.started, left, self.plan, self.report_progress):
+            for table, readings in _read_tables(
+                session.adapter, session.started, left, self.plan, self.report_progress
+            ):
                 if self.ended.is_set():
                     return
                 self.matrix.cells.append(_cell(name, table, readings))
@@ -245,7 +247,7 @@ def _key(table: ProducedTable) -> tuple[str, str]:
     return table.producer, table.name
 
 
-def _asked(
+def _read_tables(
     adapter: Adapter,
     started: StartAnswer,
     tables: Sequence[ProducedTable],
@@ -282,7 +284,7 @@ def _answers(adapter: Adapter, started: StartAnswer, vectors: Sequence[Vector]) 
         yield unsupported or golden.answer(next(answers))
 
 
-def _replayed(
+def _replay_golden(
     consumer: str, tables: Sequence[ProducedTable], run: Run | None
 ) -> Iterator[tuple[tuple[str, str], list[_Reading]]]:
     """Yield the golden tables whose readings are all in a run of the vectors."""

@@ -37,19 +37,19 @@ def status(cell: Cell) -> str:
 
 def by_producer(matrix: Matrix) -> OutcomeCounts:
     """Count producers by consumers."""
-    return _counted(matrix, lambda cell, _: (cell.producer,), matrix.producers)
+    return _count(matrix, lambda cell, _: (cell.producer,), matrix.producers)
 
 
 def by_feature(matrix: Matrix) -> OutcomeCounts:
     """Count features by consumers, for all producers."""
     features = sorted({feature for table in matrix.tables for feature in table.features})
-    return _counted(matrix, lambda _, table: table.features, features)
+    return _count(matrix, lambda _, table: table.features, features)
 
 
 def by_layout(matrix: Matrix) -> OutcomeCounts:
     """Count format versions and file formats by consumers."""
     rows = sorted({version_and_format(table) for table in matrix.tables})
-    return _counted(matrix, lambda _, table: (version_and_format(table),), rows)
+    return _count(matrix, lambda _, table: (version_and_format(table),), rows)
 
 
 def version_and_format(table: ProducedTable) -> str:
@@ -57,7 +57,7 @@ def version_and_format(table: ProducedTable) -> str:
     return f"v{table.format_version} {table.file_format}"
 
 
-def _counted(matrix: Matrix, key: Key, rows: Iterable[str]) -> OutcomeCounts:
+def _count(matrix: Matrix, key: Key, rows: Iterable[str]) -> OutcomeCounts:
     tables = {(table.producer, table.name): table for table in matrix.tables}
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for cell in matrix.cells:

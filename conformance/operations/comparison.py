@@ -49,10 +49,10 @@ class Difference:
     got: Any
 
     def __str__(self) -> str:
-        return f"{self.path or '(the answer)'}: expected {_shown(self.expected)}, got {_shown(self.got)}"
+        return f"{self.path or '(the answer)'}: expected {_show_value(self.expected)}, got {_show_value(self.got)}"
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     return str(value) if isinstance(value, Absent) else dump_json(value)
 
 
@@ -168,7 +168,7 @@ def _read_type(text: str) -> Type:
     return type_from_json(parse_json(text.encode()))
 
 
-def _ordered(item: Any) -> str:
+def _sort_key(item: Any) -> str:
     return json.dumps(item, sort_keys=True)  # the members of an object have no order
 
 
@@ -177,7 +177,7 @@ def unordered_comparator(*names: str) -> Comparator:
 
     def form(value: Any) -> Any:
         if isinstance(value, list):
-            return sorted(value, key=_ordered)
+            return sorted(value, key=_sort_key)
         return {name: form(member) if name in names else member for name, member in value.items()}
 
     def compare(_args: dict[str, Any], expected: Any, got: Any) -> Differences:

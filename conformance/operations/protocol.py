@@ -96,10 +96,10 @@ def message_violation(definition: str, message: Any) -> str | None:
     check = validator(definition)
     if check.is_valid(message):
         return None
-    return _most_telling(check.iter_errors(message))
+    return _most_specific_error(check.iter_errors(message))
 
 
-def _most_telling(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
+def _most_specific_error(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
     """Describe the most deeply nested error; for alternatives, the error in the intended one."""
     error = max(errors, key=lambda error: len(error.instance_path))
     forms = list(_forms(error))
@@ -108,7 +108,7 @@ def _most_telling(errors: Iterable[jsonschema_rs.ValidationError]) -> str:
     marks = [[one for one in form if isinstance(one.kind, constant)] for form in forms]
     meant = [form for form, wrong in zip(forms, marks, strict=True) if not wrong]
     if len(meant) == 1:
-        return _most_telling(meant[0])
+        return _most_specific_error(meant[0])
     if forms and not meant:
         first = marks[0][0]
         values = sorted({str(one.kind.as_dict()["expected_value"]) for wrong in marks for one in wrong})

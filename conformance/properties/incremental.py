@@ -51,7 +51,7 @@ class IncrementalLocal(LocalBackend):
             if key not in self._emitted:
                 self._emitted[key] = list(check(context, task))
             number = task.number if isinstance(task, ManifestTask) else task.manifest.number
-            yield [_renumbered(one, number) for one in self._emitted[key]]
+            yield [_renumber(one, number) for one in self._emitted[key]]
 
 
 def _relevant_metadata(context: Context) -> tuple[Any, ...]:
@@ -81,7 +81,7 @@ def _key(task: Any) -> Any:
     return None
 
 
-def _renumbered(emitted: Emitted, number: int) -> Emitted:
+def _renumber(emitted: Emitted, number: int) -> Emitted:
     """Return cached results for a manifest or its files, with the number of the manifest in this run."""
     match emitted:
         case ManifestSums():

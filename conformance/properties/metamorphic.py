@@ -134,7 +134,9 @@ def check(
             smaller=partial(smaller_scripts, exclude=exclude, sensible=partial(_fits, prop)),
             progress=partial(_report_progress, progress, prop.name, examples),
         )
-        found += [_kept(prop, one.seed, one.example, one.reason, keep, writer, reader) for one in failures]
+        found += [
+            _keep_counterexample(prop, one.seed, one.example, one.reason, keep, writer, reader) for one in failures
+        ]
     return MetamorphicResults(held, unsupported, tuple(found))
 
 
@@ -189,7 +191,7 @@ def try_property(
     return ""
 
 
-def _kept(
+def _keep_counterexample(
     prop: Property, seed: int, script: Json, reason: str, keep: Path | None, writer: Adapter, reader: Adapter
 ) -> ScriptCounterexample:
     folder = Path(tempfile.mkdtemp(prefix="iceberg-counterexample-", dir=keep))

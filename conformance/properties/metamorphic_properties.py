@@ -153,10 +153,10 @@ def _rows_keep_their_ids(harness: Harness, operations: Ops) -> None:
                 before.only(before.matching(last["filter"])[1]), after, "rows and their row ids after delete"
             )
         case _:
-            _updated(table, before, after, last)
+            _check_updated_rows(table, before, after, last)
 
 
-def _updated(table: ScriptedTable, before: TableReading, after: TableReading, last: dict[str, Json]) -> None:
+def _check_updated_rows(table: ScriptedTable, before: TableReading, after: TableReading, last: dict[str, Json]) -> None:
     """Check that rows that do not match are unchanged, and that the snapshot updated those that match."""
     _, kept = before.matching(last["filter"])
     ids = {row["_row_id"] for row in kept}

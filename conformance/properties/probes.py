@@ -132,7 +132,7 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
     for word, partition in _partitions():
         yield (
             word,
-            create_one_row(version, *_partitioned(partition), row=_partitioned_row(partition), partition=partition),
+            create_one_row(version, *_source_columns(partition), row=_partitioned_row(partition), partition=partition),
         )
     for kind in (*VALUES, *NEW_VALUES, *SEALED_VALUES, *WITH_ARGUMENTS):
         column = {"id": 2, "name": "c", "required": False, "type": kind}
@@ -231,7 +231,7 @@ _SOURCES: dict[str, tuple[Op, Json]] = {
 }
 
 
-def _partitioned(partition: list[Op]) -> list[Op]:
+def _source_columns(partition: list[Op]) -> list[Op]:
     name = partition[0]["source"].partition(".")[0]
     return [_SOURCES[name][0]] if name in _SOURCES else []
 

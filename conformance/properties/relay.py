@@ -180,7 +180,7 @@ class Relays:
         steps: list[Step] = []
         places: list[int] = []
         for operation in script["operations"]:
-            moved = _renumbered(operation, places)
+            moved = _renumber(operation, places)
             places.append(len(table.operations))
             if moved is None or not table.allows(moved):
                 continue
@@ -254,7 +254,7 @@ def _version(operations: Iterable[Op]) -> int:
     return max(int(one["format_version"]) for one in operations if "format_version" in one)
 
 
-def _renumbered(operation: Op, places: Sequence[int]) -> Op | None:
+def _renumber(operation: Op, places: Sequence[int]) -> Op | None:
     """Renumber the operations that an operation names, after some were left out; None if a named one was left out."""
     for key in ("at", "to"):
         if isinstance(operation.get(key), int):
@@ -275,7 +275,7 @@ def _smaller(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
             if gone not in (other, last.engine):
                 yield tuple(Step(step.operation, other if step.engine == gone else step.engine) for step in steps)
     marked = {"operations": [{**step.operation, "by": step.engine} for step in steps]}
-    for script in smaller_scripts(marked, sensible=lambda one: is_valid_script(_unmarked(one))):
+    for script in smaller_scripts(marked, sensible=lambda one: is_valid_script(_strip_marks(one))):
         made = tuple(Step(_plain(one), one["by"]) for one in script["operations"])
         if made[-1].engine == last.engine and made[-1].operation["op"] == last.operation["op"]:
             yield made
@@ -285,7 +285,7 @@ def _plain(operation: Op) -> Op:
     return {name: value for name, value in operation.items() if name != "by"}
 
 
-def _unmarked(script: Json) -> Json:
+def _strip_marks(script: Json) -> Json:
     return {"operations": [_plain(one) for one in script["operations"]]}
 
 

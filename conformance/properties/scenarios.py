@@ -118,7 +118,7 @@ def follow_reference(
             subject.skip()
             model = model.after_refusal(index)
             continue
-        location = _done(subject, index, operation, forbidden)
+        location = _do_operation(subject, index, operation, forbidden)
         if location is None:
             counts["refused"] += 1
             model = model.after_refusal(index)
@@ -135,7 +135,7 @@ def follow_reference(
     checks.end()
 
 
-def _done(subject: Subject, index: int, operation: Op, forbidden: RefusedByText | None) -> str | None:
+def _do_operation(subject: Subject, index: int, operation: Op, forbidden: RefusedByText | None) -> str | None:
     """Do an operation; return the new metadata, or None if it was refused as it must be."""
     what = f"operation {index}, {operation['op']}"
     try:

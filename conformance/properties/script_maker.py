@@ -297,9 +297,9 @@ class ScriptMaker:
         value = self.chance.value(column["type"], required=column["required"])
         if self.allows("orc"):
             value = _with_near_times(column["type"], value)
-        return value if not self._truncated(column) else _without_least(value)
+        return value if not self._is_truncated(column) else _without_least(value)
 
-    def _truncated(self, column: Op) -> bool:
+    def _is_truncated(self, column: Op) -> bool:
         parts = (*self.table.partition, *self.table.sorted_by)
         names = [part["source"] for part in parts if "truncate" in part["transform"]]
         return any(f"{name}.".startswith(f"{column['name']}.") for name in names)

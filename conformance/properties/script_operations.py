@@ -75,7 +75,7 @@ def _update(maker: ScriptMaker) -> Op | None:
     return {"filter": maker.filter(**branch), "set": assigned, **maker.mode(), **branch}
 
 
-def _keyed(maker: ScriptMaker) -> Op:
+def _draw_keyed_rows(maker: ScriptMaker) -> Op:
     """Draw rows with distinct ids, one perhaps null, and the columns of their key: the id, and perhaps one more."""
     branch = maker.branch()
     ids: list[str | None] = [str(number) for number in maker.draw.sample(range(IDS), maker.draw.randint(1, 3))]
@@ -95,11 +95,11 @@ def _keyed(maker: ScriptMaker) -> Op:
 
 
 def _merge(maker: ScriptMaker) -> Op:
-    return {**_keyed(maker), **maker.mode()}
+    return {**_draw_keyed_rows(maker), **maker.mode()}
 
 
 def _upsert(maker: ScriptMaker) -> Op | None:
-    return _keyed(maker) if maker.version >= 2 else None
+    return _draw_keyed_rows(maker) if maker.version >= 2 else None
 
 
 def _paths(fields: Sequence[Op], prefix: str = "") -> Iterator[tuple[str, Op, Sequence[Op]]]:
@@ -171,14 +171,14 @@ def _schema_changes(maker: ScriptMaker) -> list[Op]:
             break
     kind = maker.draw.choice(("add", "drop", "rename", "promote", "move", "add", "optional", "default", "swap"))
     if kind == "add" or not paths:
-        return [_added(maker)]
+        return [_draw_added_column(maker)]
     if kind == "swap":
-        return _swapped(maker, paths) if maker.allows("several-changes") else []
-    made = _changed(maker, kind, paths)
+        return _swap_names(maker, paths) if maker.allows("several-changes") else []
+    made = _draw_change(maker, kind, paths)
     return [] if made is None else [made]
 
 
-def _swapped(maker: ScriptMaker, paths: Sequence[tuple[str, Op, Sequence[Op]]]) -> list[Op]:
+def _swap_names(maker: ScriptMaker, paths: Sequence[tuple[str, Op, Sequence[Op]]]) -> list[Op]:
     name, one, beside = maker.draw.choice(paths)
     others = [other["name"] for other in beside if other is not one and other["name"] != "id"]
     if not others:
@@ -188,7 +188,7 @@ def _swapped(maker: ScriptMaker, paths: Sequence[tuple[str, Op, Sequence[Op]]]) 
     return [{"op": "rename", "name": start + before, "to": after} for before, after in renames]
 
 
-def _changed(maker: ScriptMaker, kind: str, paths: Sequence[tuple[str, Op, Sequence[Op]]]) -> Op | None:
+def _draw_change(maker: ScriptMaker, kind: str, paths: Sequence[tuple[str, Op, Sequence[Op]]]) -> Op | None:
     """Draw a change of a kind; None if it does not apply to the drawn column."""
     name, one, beside = maker.draw.choice(paths)
     made = {"op": kind, "name": name}
@@ -218,7 +218,7 @@ def _changed(maker: ScriptMaker, kind: str, paths: Sequence[tuple[str, Op, Seque
     return made
 
 
-def _added(maker: ScriptMaker) -> Op:
+def _draw_added_column(maker: ScriptMaker) -> Op:
     column = maker.new_column()
     added = {"op": "add", "name": column["name"], "type": column["type"]}
     has_default = maker.version >= 3 and maker.allows("default") and supports_equality_deletes(column["type"])
@@ -247,7 +247,7 @@ def _added_again(maker: ScriptMaker, name: str) -> Op:
     """Draw a column with the full name of one that was dropped."""
     parents = [place for place, type_ in _evolving_types(maker) if _is_struct(type_) and name.startswith(f"{place}.")]
     parent = max(parents, key=len, default=None)
-    made = {**_added(maker), "name": name if parent is None else name[len(parent) + 1 :]}
+    made = {**_draw_added_column(maker), "name": name if parent is None else name[len(parent) + 1 :]}
     made.pop("parent", None)
     return made if parent is None else {**made, "parent": parent}
 

@@ -57,7 +57,7 @@ def second_readings(
         yield SecondReading(writer, vector.id, "current", Outcome.FAILED, str(error))
         return
     for label, case in cases:
-        given: Answer = _unsupported(started, case) or next(iter(reader.ask([Request("table.read", case.args)])))
+        given: Answer = _undeclared(started, case) or next(iter(reader.ask([Request("table.read", case.args)])))
         verdict = judge_answer(case, given)
         reason = "; ".join(map(str, verdict.differences[:2])) or verdict.reason
         yield SecondReading(writer, vector.id, label, verdict.outcome, reason)
@@ -87,7 +87,7 @@ def _blobs(form: Any) -> Any:
     return blobs, properties
 
 
-def _unsupported(started: StartAnswer, case: Vector) -> Unsupported | None:
+def _undeclared(started: StartAnswer, case: Vector) -> Unsupported | None:
     if "table.read" not in started.operations:
         return Unsupported("the operation table.read (not declared)")
     if started.format_versions and not set(case.versions) & set(started.format_versions):

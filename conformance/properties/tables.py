@@ -238,7 +238,7 @@ def _entries(case: TableCase, schema: Schema, spec: PartitionSpec, folder: Path)
             }
             for row in rows
         ]
-        for part, (partition, group) in enumerate(_grouped(schema, spec, values)):
+        for part, (partition, group) in enumerate(_group_by_partition(schema, spec, values)):
             present = [
                 field for field, one in zip(schema.fields, case.columns, strict=True) if number >= one.first_file
             ]
@@ -278,7 +278,7 @@ def _without_columns(rows: int) -> pa.Table:
     return pa.Table.from_arrays([pa.array([0] * rows, pa.int32())], schema=pa.schema([field]))
 
 
-def _grouped(
+def _group_by_partition(
     schema: Schema, spec: PartitionSpec, rows: list[dict[int, Json]]
 ) -> Iterator[tuple[dict[int, Json], list[dict[int, Json]]]]:
     """Group the rows of a file by partition, as a file has only one."""

@@ -59,18 +59,18 @@ def follow_written(
         NotSupported: the adapter does not support the script.
     """
     counts = Counter() if counts is None else counts
-    operations, model, forbidden = _permitted(script)
+    operations, model, forbidden = _split_operations(script)
     if operations:
         _follow_permitted(operations, model, writer, reader, folder, counts)
     for number, (before, operation, code) in enumerate(forbidden):
-        _refused(writer, before, operation, code, folder / f"refused-{number}")
+        _check_refused(writer, before, operation, code, folder / f"refused-{number}")
         counts["refused"] += 1
 
 
 def _follow_permitted(
     operations: list[Op], model: ModelTable, writer: Adapter, reader: Adapter | None, folder: Path, counts: Counter[str]
 ) -> None:
-    table = _written(writer, operations, folder / "table")
+    table = _write_table(writer, operations, folder / "table")
     counts.update(one["op"] for one in operations)
     try:
         answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
@@ -87,7 +87,7 @@ def _follow_permitted(
         raise reading_error("the table", error) from error
 
 
-def _permitted(script: Json) -> tuple[list[Op], ModelTable, list[tuple[list[Op], Op, str]]]:
+def _split_operations(script: Json) -> tuple[list[Op], ModelTable, list[tuple[list[Op], Op, str]]]:
     """Return the permitted operations, the model after them, and the forbidden ones, each with those before it."""
     model, done, forbidden = ModelTable(), list[Op](), list[tuple[list[Op], Op, str]]()
     places: list[int] = []
@@ -109,7 +109,7 @@ def _permitted(script: Json) -> tuple[list[Op], ModelTable, list[tuple[list[Op],
     return done, model, forbidden
 
 
-def _written(writer: Adapter, operations: list[Op], place: Path) -> ScriptedTable:
+def _write_table(writer: Adapter, operations: list[Op], place: Path) -> ScriptedTable:
     made = write_script(writer, {"operations": operations}, place)
     if isinstance(made, ScriptedTable):
         return made
@@ -134,7 +134,7 @@ def _last_words(stderr: str) -> str:
     return f"; it wrote: {shorten((panics or lines[-1:])[0])}" if lines else ""
 
 
-def _refused(writer: Adapter, before: list[Op], operation: Op, code: str, place: Path) -> None:
+def _check_refused(writer: Adapter, before: list[Op], operation: Op, code: str, place: Path) -> None:
     """Check that a forbidden operation is refused."""
     args = {"table": str(place), "script": {"operations": [*before, operation]}}
     (answer,) = writer.ask([Request("table.write", args)])

@@ -104,7 +104,7 @@ def _rows(transition: Transition, observed: Observations, rows: RowModel) -> Ite
             has = rows.live(observed.snapshot(after.snapshot_by_id(ref.snapshot_id), transition.files), after)
             wanted = kept.get(ref.snapshot_id)
             if isinstance(change, SnapshotChange) and name == change.branch:
-                wanted = _wanted(transition, observed, rows)
+                wanted = _expected_rows(transition, observed, rows)
             if wanted is None or has.keys() == wanted:
                 continue
             for row in sorted(has.keys() - wanted, key=str)[:1]:
@@ -158,7 +158,7 @@ def _lost_deletes(table: TableMetadata, had: Live, knew: Live, made: ObservedSna
                 yield f"lost delete: {delete.path} deletes rows of {file.path}, which was rewritten without it"
 
 
-def _wanted(transition: Transition, observed: Observations, rows: RowModel) -> frozenset[Any]:
+def _expected_rows(transition: Transition, observed: Observations, rows: RowModel) -> frozenset[Any]:
     """Return the rows that the branch of a change must have after it."""
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
     before = transition.before
@@ -348,7 +348,7 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSn
                 yield f"linear history: {one.path} was added by {was.added_by} and has {one.added_by}"
             if one.spec_id != was.spec_id or one.partition != was.partition:
                 yield f"partition: {one.path} was in {was.partition} and is in {one.partition}"
-            elif one.data_file is not was.data_file and _described(one) != _described(was):
+            elif one.data_file is not was.data_file and _comparable_metadata(one) != _comparable_metadata(was):
                 yield f"file: the metadata of {one.path} changed"
 
 
@@ -374,7 +374,7 @@ def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observ
             yield f"isolation: deletes {one.path} were added concurrently"
 
 
-def _described(one: ObservedFile) -> Any:
+def _comparable_metadata(one: ObservedFile) -> Any:
     """Return a file's metadata without row ids, and without the partition, as NaN is not equal to itself."""
     return evolve(one.data_file, partition={}, first_row_id=None)
 

@@ -364,7 +364,9 @@ def _of_references(writer: int) -> Iterator[PlannedChange]:
             )
         ),
         changes=frozenset({"statistics"}),
-        missing_effect=_has("statistics", lambda before, after: _replaced(before.statistics, after.statistics, path)),
+        missing_effect=_has(
+            "statistics", lambda before, after: _has_replaced(before.statistics, after.statistics, path)
+        ),
     )
     other = data_path(f"partition-stats-{writer}")
     yield PlannedChange(
@@ -373,7 +375,7 @@ def _of_references(writer: int) -> Iterator[PlannedChange]:
         changes=frozenset({"partition_statistics"}),
         missing_effect=_has(
             "partition_statistics",
-            lambda before, after: _replaced(before.partition_statistics, after.partition_statistics, other),
+            lambda before, after: _has_replaced(before.partition_statistics, after.partition_statistics, other),
         ),
     )
     yield PlannedChange(
@@ -406,7 +408,7 @@ def _sets(name: str, snapshot_id: int | None) -> Callable[[TableMetadata, TableM
     return _has("refs", is_set)
 
 
-def _replaced(before: Any, after: Any, path: str) -> bool:
+def _has_replaced(before: Any, after: Any, path: str) -> bool:
     """Return whether the first snapshot has the statistics of a file, and those of others are unchanged."""
     others = {one.statistics_path for one in before if one.snapshot_id != FIRST}
     return {one.statistics_path for one in after} == {*others, path}

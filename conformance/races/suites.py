@@ -67,11 +67,11 @@ def change_names(version: int, fixture: str = DEFAULT_FIXTURE) -> tuple[str, ...
 
 
 @functools.cache
-def _shared(fixture: str, version: int, table: str) -> SharedState:
+def _initial_state(fixture: str, version: int, table: str) -> SharedState:
     return FIXTURES[fixture].state(version, TABLES[table])
 
 
-def _planned(race: Race) -> list[PlannedChange]:
+def _plan_changes(race: Race) -> list[PlannedChange]:
     made = []
     for writer, name in enumerate(race.changes):
         known = racing_changes(FIXTURES[race.fixture], race.version, writer)
@@ -91,8 +91,8 @@ def make_simulator(race: Race, *, encoded: bool = False) -> Simulator:
         ValueError: there is no such fault.
     """
     faults = tuple(Fault(name) for name in race.faults)
-    shared = _shared(race.fixture, race.version, race.table)
-    return Simulator(shared, _planned(race), faults, race.max_faults, encoded=encoded)
+    shared = _initial_state(race.fixture, race.version, race.table)
+    return Simulator(shared, _plan_changes(race), faults, race.max_faults, encoded=encoded)
 
 
 def explore_schedules(race: Race, *, encoded: bool = False) -> RaceResult:

@@ -265,7 +265,7 @@ UNKNOWN_TRANSFORM = TableFixture(
 )
 
 
-def _upgraded(version: int) -> tuple[Change, ...]:
+def _upgraded_table(version: int) -> tuple[Change, ...]:
     """Return a table with files of every format version up to its own."""
     made: tuple[Change, ...] = (
         CreateTable(with_specs(1, [PartitionSpec(0, (BY_PART,))])),
@@ -300,13 +300,13 @@ UPGRADED = TableFixture(
     name="upgraded",
     about="a table that was upgraded from v1, with files of every version",
     versions=(2, 3),
-    make=_upgraded,
+    make=_upgraded_table,
     operations=UPGRADED_OPERATIONS,
 )
 OLD_LISTS = TableFixture(
     name="old-lists",
     about="a table of v1, upgraded or not, whose manifest lists have no counts",
-    make=_upgraded,
+    make=_upgraded_table,
     rewritten_by=without_counts,
     place_filter=_is("part", "a"),
     operations=(*UPGRADED_OPERATIONS, "delete-where"),
@@ -316,7 +316,7 @@ NO_LISTS = TableFixture(
     name="no-lists",
     about="a table of v1 whose snapshots name their manifests, without manifest lists",
     versions=(1,),
-    make=_upgraded,
+    make=_upgraded_table,
     rewritten_by=without_manifest_lists,
     operations=(
         "append",

@@ -73,10 +73,12 @@ class WrittenChecks:
         """
         yield from (_text(one) for one in error_violations(after) if one not in self._allowed)
         if before.table_uuid == after.table_uuid:
-            yield from _shown(forbidden_changes(before, after, *locations))
+            yield from _format_errors(forbidden_changes(before, after, *locations))
         if self.encoded:
             found = check_metadata(encode(after, locations[1]), file=locations[1])
-            yield from _shown(one for one in found if attrs.evolve(one.violation, file=None) not in self._allowed)
+            yield from _format_errors(
+                one for one in found if attrs.evolve(one.violation, file=None) not in self._allowed
+            )
         for snapshot, holds, parent in new:
             yield from self._snapshot(after, snapshot, holds, parent, files)
 
@@ -98,10 +100,10 @@ class WrittenChecks:
                 _text(one, location)
                 for one in manifest_list_problems(manifests, version, context.specs, snapshot.first_row_id)
             )
-            yield from _shown(snapshot_findings(manifests, snapshot, location, version))
+            yield from _format_errors(snapshot_findings(manifests, snapshot, location, version))
             if self.encoded:
                 data = encode(list_content, location)
-                yield from _shown(
+                yield from _format_errors(
                     check_manifest_list(
                         data, version, specs=context.specs, first_row_id=snapshot.first_row_id, file=location
                     )
@@ -117,7 +119,7 @@ class WrittenChecks:
         key = (id(contents), manifest, context.metadata.current_schema_id, len(context.specs))
         found = self._known.get(key)
         if found is None:
-            problems = tuple(_shown(_manifest_findings(context, manifest, contents)))
+            problems = tuple(_format_errors(_manifest_findings(context, manifest, contents)))
             if self.encoded:
                 problems += tuple(_encoded_manifest(context, manifest, contents))
             found = self._known[key] = contents, problems
@@ -135,7 +137,7 @@ def _listed_alike(
         SnapshotManifests(task.snapshot.snapshot_id, (), tuple((one.manifest_path, one) for one in listed))
         for task, listed in zip(tasks, (old, manifests), strict=True)
     ]
-    return _shown(listing_mismatches(context, tasks, lists))
+    return _format_errors(listing_mismatches(context, tasks, lists))
 
 
 def _manifest_findings(context: Context, manifest: ManifestFile, contents: ManifestPayload) -> Iterator[Finding]:
@@ -165,10 +167,10 @@ def _encoded_manifest(context: Context, manifest: ManifestFile, contents: Manife
         yield f"{error.violation.requirement} {manifest.manifest_path}: cannot be written: {error}"
         return
     listed = evolve(manifest, manifest_length=len(data))
-    yield from _shown(check_manifest(data, manifest_file=listed, specs=context.specs))
+    yield from _format_errors(check_manifest(data, manifest_file=listed, specs=context.specs))
 
 
-def _shown(findings: Iterable[Finding]) -> Iterator[str]:
+def _format_errors(findings: Iterable[Finding]) -> Iterator[str]:
     """Format the errors."""
     for one in findings:
         if one.severity is Severity.ERROR:

@@ -43,12 +43,12 @@ def annotation(level: str, title: str, lines: list[str], file: str = "") -> str:
         lines: the text.
         file: the file of the repository that it is about, if any.
     """
-    where = f"file={_escaped(file, ':,')}," if file else ""
-    text = "%0A".join(_escaped(escape_for_file(one_line(line))) for line in lines)
-    return f"::{level} {where}title={_escaped(escape_for_file(one_line(title)), ':,')}::{text}"
+    where = f"file={_escape(file, ':,')}," if file else ""
+    text = "%0A".join(_escape(escape_for_file(one_line(line))) for line in lines)
+    return f"::{level} {where}title={_escape(escape_for_file(one_line(title)), ':,')}::{text}"
 
 
-def _escaped(text: str, more: str = "") -> str:
+def _escape(text: str, more: str = "") -> str:
     """Escape text, so that it cannot end the command, or with the characters in ``more`` one of its properties."""
     for sign in f"%\r\n{more}":
         text = text.replace(sign, f"%{ord(sign):02X}")

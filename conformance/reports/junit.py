@@ -23,7 +23,7 @@ def render(run: Run, vectors: Path | None = None) -> str:
 def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.Element:
     results = run.adapter_results(adapter.name)
     counts = run.counts(adapter.name)
-    wrongs = _wrongs(adapter)
+    wrongs = _adapter_faults(adapter)
     suite = ElementTree.Element(
         "testsuite",
         name=xml_text(adapter.name),
@@ -44,7 +44,7 @@ def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.E
     return suite
 
 
-def _wrongs(adapter: AdapterRun) -> list[tuple[str, str]]:
+def _adapter_faults(adapter: AdapterRun) -> list[tuple[str, str]]:
     """Return the names and texts of test cases for faults that concern the adapter and not a single answer."""
     named = [("(start)", adapter.not_examined), ("(stop)", adapter.breach), *(("(expected)", u) for u in adapter.unmet)]
     return [(name, text) for name, text in named if text]

@@ -71,7 +71,7 @@ def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
         yield ""
         yield from cell_evidence(same[0], paint)
         yield from _others(f"{one.table} of {one.producer}" for one in same[1:])
-    yield from _known(matrix)
+    yield from _known_lines(matrix)
     yield from _notes(matrix, paint)
     yield ""
     yield summary(matrix)
@@ -140,7 +140,7 @@ def _others(names: Iterable[str]) -> Iterator[str]:
         yield f"    likewise     {likewise}"
 
 
-def _known(matrix: Matrix) -> Iterator[str]:
+def _known_lines(matrix: Matrix) -> Iterator[str]:
     reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
     for table in matrix.tables:
         if table.known:

@@ -53,14 +53,14 @@ def render_page(
             views=views,
             style=Markup("".join(map(_resource, styles))),  # noqa: S704
             script=Markup(script),  # noqa: S704
-            data=Markup(_packed(data or {})),  # noqa: S704
+            data=Markup(_compress(data or {})),  # noqa: S704
             **values,
         )
     )
     return page
 
 
-def _packed(content: dict[str, Any]) -> str:
+def _compress(content: dict[str, Any]) -> str:
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 

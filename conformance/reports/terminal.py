@@ -91,7 +91,7 @@ def lines(run: Run, vectors: Path | None, paint: Paint, detail: Detail) -> Itera
                     yield f"    {line}"
             if group.requirement:
                 yield f"    explain      iceberg-conformance explain {group.requirement}"
-    yield from _known(run)
+    yield from _known_lines(run)
     yield from _choices(run)
     yield from _without_answers(run)
     yield from _notes(run, paint)
@@ -173,7 +173,7 @@ def _cell(adapter: AdapterRun, counts: Counter[str]) -> str:
     return "  ".join(f"{counts[status]} {SIGNS[status][0]}" for status in STATUSES if counts[status]) or "0"
 
 
-def _known(run: Run) -> Iterator[str]:
+def _known_lines(run: Run) -> Iterator[str]:
     """Yield the known results: the number of vectors that each reason explains, by kind."""
     reasons = Counter(
         (result.deviation_kind or "deviation", result.adapter, result.deviation)

@@ -157,11 +157,11 @@ class _Running:
                 raise
 
     def _target(self, target: Target) -> None:
-        found = self._answered(target)
+        found = self._run_target(target)
         self.run.adapters.append(found)
         self.writer.adapter(found)
 
-    def _answered(self, target: Target) -> AdapterRun:
+    def _run_target(self, target: Target) -> AdapterRun:
         plan = self.plan
         found = AdapterRun(target.name, target.reproduce or target.name)
         began = time.monotonic()

@@ -265,14 +265,16 @@ def load_deviations(name: str | Path, ids: Collection[str] | None = None) -> Exp
     if str(name) == SHIPPED:
         of_engines = shipped_entries("deviation")
         return Expectations(
-            tuple(one for path, content in of_engines for one in _checked(path, _of_content(path, content), ids)),
+            tuple(one for path, content in of_engines for one in _check_vectors(path, _of_content(path, content), ids)),
             SHIPPED,
         )
     path = Path(name)
     paths = sorted(one for one in path.glob("*.toml") if one.name not in OTHER_LISTS) if path.is_dir() else [path]
     if not paths:
         raise UsageError(f"{path}: the folder has no *.toml files")
-    return Expectations(tuple(one for file in paths for one in _checked(file, read_deviations(file), ids)), str(path))
+    return Expectations(
+        tuple(one for file in paths for one in _check_vectors(file, read_deviations(file), ids)), str(path)
+    )
 
 
 def read_deviations(path: Path, text: str | None = None) -> tuple[Deviation, ...]:
@@ -301,7 +303,7 @@ def _of_content(path: Path, content: dict[str, Any]) -> tuple[Deviation, ...]:
     return tuple(_deviation(path, index, row) for index, row in enumerate(content.get("deviation", ())))
 
 
-def _checked(path: Path, deviations: tuple[Deviation, ...], ids: Collection[str] | None) -> tuple[Deviation, ...]:
+def _check_vectors(path: Path, deviations: tuple[Deviation, ...], ids: Collection[str] | None) -> tuple[Deviation, ...]:
     """Return the deviations of a file, after a check that their vectors exist."""
     if ids is None:
         return deviations

@@ -87,11 +87,13 @@ def update_expectations(path: Path, run: Run, ids: Collection[str]) -> Expectati
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     head, entries = _split(text, deviations_before(path).deviations)
-    held = _held(run)
-    new = _New(run, held)
+    held = _adapter_results(run)
+    new = _NewFailures(run, held)
     pieces, kept, changed, removed = [head], 0, 0, 0
     for entry in entries:
-        vectors = tuple(id_ for id_ in entry.deviation.vectors if id_ in ids and held.stays(entry.deviation, id_))
+        vectors = tuple(
+            id_ for id_ in entry.deviation.vectors if id_ in ids and held.keeps_vector(entry.deviation, id_)
+        )
         if vectors == entry.deviation.vectors:
             pieces.append(entry.text)
             kept += 1
@@ -101,13 +103,13 @@ def update_expectations(path: Path, run: Run, ids: Collection[str]) -> Expectati
         else:
             pieces.append(_leading_comment(entry.text) if entry is entries[0] and not head.strip() else "")
             removed += 1
-    carried = list(new.carried([entry.deviation for entry in entries]))
-    fresh = list(new.fresh())
-    pieces += [write_entry(deviation) for deviation in (*carried, *fresh)]
+    copied = list(new.copied_entries([entry.deviation for entry in entries]))
+    added = list(new.new_entries())
+    pieces += [write_entry(deviation) for deviation in (*copied, *added)]
     whole = "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip()) + "\n"
     deviations = read_deviations(path, whole)
     todo = sum(deviation.reason.startswith("TODO") for deviation in deviations)
-    return ExpectationsUpdate(whole, kept, changed, removed, len(carried) + len(fresh), todo)
+    return ExpectationsUpdate(whole, kept, changed, removed, len(copied) + len(added), todo)
 
 
 def _split(text: str, deviations: Sequence[Deviation]) -> tuple[str, list[DeviationText]]:
@@ -151,13 +153,13 @@ def _without(entry: DeviationText, vectors: tuple[str, ...]) -> str:
 
 
 @frozen
-class _Held:
+class _AdapterResults:
     """The adapters that ran, and their results."""
 
     ran: tuple[tuple[AdapterRun, StartAnswer], ...]
     results: dict[tuple[str, str], Result]
 
-    def stays(self, deviation: Deviation, id_: str) -> bool:
+    def keeps_vector(self, deviation: Deviation, id_: str) -> bool:
         """Return whether a vector stays in an entry: it still fails, or did not run on the engine of the entry.
 
         A vector that another adapter of the engine does not support did not run there.
@@ -171,23 +173,23 @@ class _Held:
         return not asked or any(result.status == "known" for result in asked)
 
 
-def _held(run: Run) -> _Held:
+def _adapter_results(run: Run) -> _AdapterResults:
     ran = tuple(
         (one, StartAnswer(one.implementation, one.version, frozenset())) for one in run.adapters if not one.not_examined
     )
-    return _Held(ran, {(result.adapter, result.id): result for result in run.results})
+    return _AdapterResults(ran, {(result.adapter, result.id): result for result in run.results})
 
 
-class _New:
+class _NewFailures:
     """The failures that no entry of the file explains."""
 
-    def __init__(self, run: Run, held: _Held) -> None:
+    def __init__(self, run: Run, held: _AdapterResults) -> None:
         self._run = run
         self._held = held
         wrong = (Outcome.FAILED, Outcome.CRASHED)
         self._left = {key: one for key, one in held.results.items() if one.outcome in wrong and one.status != "known"}
 
-    def carried(self, deviations: Sequence[Deviation]) -> Iterator[Deviation]:
+    def copied_entries(self, deviations: Sequence[Deviation]) -> Iterator[Deviation]:
         """Yield copies of entries of other versions, for vectors that fail alike in the version that ran."""
         for deviation in deviations:
             for adapter, who in self._held.ran:
@@ -204,7 +206,7 @@ class _New:
         del self._left[adapter, id_]
         return True
 
-    def fresh(self) -> Iterator[Deviation]:
+    def new_entries(self) -> Iterator[Deviation]:
         """Yield an entry for each engine, suite, operation and kind of failure."""
         names = {adapter.name: (_engine(adapter.name, who), who.version) for adapter, who in self._held.ran}
         groups: dict[tuple[str, ...], list[Result]] = {}
@@ -287,10 +289,10 @@ def _text(text: str) -> str:
     if plain and '"' in text and "'" not in text and "\\" not in text:
         return f"'{text}'"
     shown = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else _escaped(c) for c in shown) + '"'
+    return '"' + "".join(c if c.isprintable() else _escape_character(c) for c in shown) + '"'
 
 
-def _escaped(character: str) -> str:
+def _escape_character(character: str) -> str:
     code = ord(character)
     if 0xD800 <= code < 0xE000:
         return "\\uFFFD"  # TOML has no lone surrogates

@@ -92,9 +92,9 @@ def mismatch(
         case Refused(kind), Refused(same) if kind == same:
             return None, ()
         case Refused(kind), Refused(other, message):
-            return f"expected the error {kind}, got the error {other}{_said(message)}", ()
+            return f"expected the error {kind}, got the error {other}{_message_suffix(message)}", ()
         case Ok(), Refused(kind, message):
-            return f"expected an answer, got the error {kind}{_said(message)}", ()
+            return f"expected an answer, got the error {kind}{_message_suffix(message)}", ()
         case Refused(kind), Ok():
             return f"expected the error {kind}, but the input was accepted", ()
         case Ok(expected), Ok(got):
@@ -106,5 +106,5 @@ def mismatch(
     raise AssertionError(permitted, answer)
 
 
-def _said(message: str) -> str:
+def _message_suffix(message: str) -> str:
     return f": {shorten(message)}" if message else ""

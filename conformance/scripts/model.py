@@ -217,7 +217,7 @@ class ModelTable:
                 )
         return [by_name[name] for name in names]
 
-    def _written(self, given: Literals, identity: int | None = None) -> StoredRow:
+    def _new_row(self, given: Literals, identity: int | None = None) -> StoredRow:
         """Return a new row; missing columns get their write defaults (DEF002)."""
         self._columns(given)
         self._check_some_columns()
@@ -235,9 +235,9 @@ class ModelTable:
         if not self.fields:
             self.left_open = ("TYP002", "the table has no columns, and a writer may refuse rows without any")
 
-    def _updated(self, row: StoredRow, given: Literals) -> StoredRow:
+    def _updated_row(self, row: StoredRow, given: Literals) -> StoredRow:
         """Return the same row with changed values in some columns."""
-        return self._written({**row.read(self.fields), **given}, row.identity)
+        return self._new_row({**row.read(self.fields), **given}, row.identity)
 
     def matcher(self, predicate: Json) -> Callable[[StoredRow], bool]:
         """Return a function that tests whether rows match a predicate.
@@ -266,14 +266,14 @@ class ModelTable:
 
     def _append(self, operation: Json) -> None:
         before = self.rows(operation.get("branch", MAIN))
-        new = [self._written(row) for row in operation["rows"]]
+        new = [self._new_row(row) for row in operation["rows"]]
         self._write(operation, (*before, *new), changed=bool(new))
 
     def _overwrite(self, operation: Json) -> None:
         before = self.rows(operation.get("branch", MAIN))
         is_match = self.matcher(operation["filter"])
         kept = [row for row in before if not is_match(row)]
-        new = [self._written(row) for row in operation.get("rows", ())]
+        new = [self._new_row(row) for row in operation.get("rows", ())]
         self._write(operation, (*kept, *new), changed=bool(new) or len(kept) < len(before))
 
     def _delete(self, operation: Json) -> None:
@@ -308,7 +308,9 @@ class ModelTable:
         hits = [is_match(row) for row in before]
         self._check_assigned(operation["set"], any(hits))
         self._check_delete_files(operation)
-        after = [self._updated(row, operation["set"]) if hit else row for row, hit in zip(before, hits, strict=True)]
+        after = [
+            self._updated_row(row, operation["set"]) if hit else row for row, hit in zip(before, hits, strict=True)
+        ]
         self._write(operation, after, changed=any(hits))
 
     def _check_assigned(self, given: Literals, found: bool) -> None:
@@ -333,10 +335,10 @@ class ModelTable:
             if own in sources and len(sources[own]) > 1:
                 raise ScriptError("two rows of a merge match one row of the table")
             found |= {own} & sources.keys()
-            after.append(self._updated(row, sources[own][0]) if own in sources else row)
+            after.append(self._updated_row(row, sources[own][0]) if own in sources else row)
         self._check_delete_files(operation)
         unmatched += [row for own, rows in sources.items() if own not in found for row in rows]
-        new = [self._written(row) for row in unmatched]
+        new = [self._new_row(row) for row in unmatched]
         self._write(operation, (*after, *new), changed=bool(new or found))
 
     def _upsert(self, operation: Json) -> None:
@@ -346,7 +348,7 @@ class ModelTable:
         if len({key(row) for row in operation["rows"]}) < len(operation["rows"]):
             raise ScriptError("two rows of an upsert have the same key")
         kept = self._unequal(self.rows(operation.get("branch", MAIN)), operation["on"], operation["rows"])
-        new = [self._written(row) for row in operation["rows"]]
+        new = [self._new_row(row) for row in operation["rows"]]
         self._write(operation, (*kept, *new), changed=bool(new))
 
     def _compact(self, operation: Json) -> None:

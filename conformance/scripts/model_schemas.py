@@ -175,7 +175,7 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
     fields: list[Json] = copy.deepcopy(list(before))
     name = change["name"]
     if change["op"] == "add":
-        return _added(fields, change, version, last)
+        return _add_column(fields, change, version, last)
     holder, member = find_type(fields, name)
     if change["op"] == "promote":
         if holder[member] == change["type"]:
@@ -240,7 +240,7 @@ def _check_default(type_: Json, default: Json, version: int) -> None:
         raise RefusedByText("TYP025" if type_ == "unknown" else "DEF008", f"a column of type {type_} defaults to null")
 
 
-def _added(fields: list[Json], change: Json, version: int, last: int) -> tuple[list[Json], int]:
+def _add_column(fields: list[Json], change: Json, version: int, last: int) -> tuple[list[Json], int]:
     type_, highest = assign_fresh_ids(change["type"], last + 1)
     default, required = change.get("default"), change.get("required", False)
     check_version_types({"type": "struct", "fields": [{"required": required, "type": type_}]}, version)

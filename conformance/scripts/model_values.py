@@ -69,18 +69,18 @@ def _comparable(type_: str, literal: Json) -> Any:
 
 
 def _days(text: str) -> int:
-    year, month, day = map(int, _matched(_DATE, text))
+    year, month, day = map(int, _match_groups(_DATE, text))
     cycles, within = divmod(year - 1, 400)  # Python only has the years 1 to 9999
     return datetime.date(within + 1, month, day).toordinal() - _EPOCH + cycles * _DAYS_OF_400_YEARS
 
 
 def _nanos(text: str) -> int:
-    hour, minute, second, fraction = _matched(_TIME, text)
+    hour, minute, second, fraction = _match_groups(_TIME, text)
     whole = int(hour) * 3600 + int(minute) * 60 + int(second or 0)
     return whole * 10**9 + int((fraction or "").ljust(9, "0"))
 
 
-def _matched(pattern: re.Pattern[str], text: str) -> tuple[Any, ...]:
+def _match_groups(pattern: re.Pattern[str], text: str) -> tuple[Any, ...]:
     found = pattern.fullmatch(text)
     if found is None:
         raise ValueError(text)

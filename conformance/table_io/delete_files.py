@@ -55,7 +55,7 @@ def _span(file: DataFile) -> tuple[int, int] | None:
     return (start, start + length) if start >= 0 and 0 < length < 1 << 40 and start < 1 << 50 else None
 
 
-def _coalesced(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _coalesce(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Merge spans that are near each other."""
     joined: list[tuple[int, int]] = []
     for start, stop in sorted(spans):
@@ -66,7 +66,7 @@ def _coalesced(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-class _Remembered:
+class _Cache:
     """A cache of results by key; a result is never computed twice at the same time."""
 
     def __init__(self, size: int) -> None:
@@ -99,10 +99,10 @@ class DeleteFiles:
                 indexed together, so that each is indexed once, although different ones apply to each data file.
         """
         self._read_plan = read_plan
-        self._files = _Remembered(MAX_CACHED_FILES)
-        self._indexes = _Remembered(MAX_CACHED_FILES)
+        self._files = _Cache(MAX_CACHED_FILES)
+        self._indexes = _Cache(MAX_CACHED_FILES)
         self._groups: dict[tuple[Any, ...], dict[str, ScanDelete]] = {}
-        self._parts = _Remembered(MAX_CACHED_PARTS)
+        self._parts = _Cache(MAX_CACHED_PARTS)
         self._spans: dict[str, list[tuple[int, int]]] = {}
         for task in tasks:
             for delete in task.deletes:
@@ -110,7 +110,7 @@ class DeleteFiles:
                     self._spans.setdefault(delete.data_file.file_path, []).append(span)
             for scope, deletes in self._scopes(task).items():
                 self._groups.setdefault(scope, {}).update({d.data_file.file_path: d for d in deletes})
-        self._spans = {path: _coalesced(spans) for path, spans in self._spans.items()}
+        self._spans = {path: _coalesce(spans) for path, spans in self._spans.items()}
 
     # Deletes by position
 

@@ -326,7 +326,7 @@ def manifest_list_key(metadata: TableMetadata, key_id: str, service: KeyService,
         expected = f"{key_id!r} encrypted by a key of the table with {KEY_TIMESTAMP}, which a key service wraps"
         reason = f"the manifest list is encrypted, and its keys are not supported; expected {expected}"
         raise UnsupportedEncryption(location, reason)
-    wrapped, block = _decoded(wrapping, location), _decoded(own, location)
+    wrapped, block = _decode_key_metadata(wrapping, location), _decode_key_metadata(own, location)
     key = service(wrapped, wrapping.encrypted_by_id)
     try:
         return read_key_metadata(aes_gcm_stream.open_block(block, key, timestamp.encode()), location)
@@ -390,7 +390,7 @@ def encrypt_key_metadata(plain: bytes, wrapping: EncryptionKey, service: KeyServ
     )
 
 
-def _decoded(key: EncryptionKey, location: str) -> bytes:
+def _decode_key_metadata(key: EncryptionKey, location: str) -> bytes:
     try:
         return base64.b64decode(key.encrypted_key_metadata, validate=True)
     except ValueError:

@@ -132,12 +132,12 @@ class _Reader:
 
     def read(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
         """Return the resulting rows of a batch of the file, whose first row has the position ``first``."""
-        deleted = self._deleted(batch, first)
+        deleted = self._deleted_mask(batch, first)
         flagged = "_deleted" in self.read_plan.metadata_columns
         kept = np.ones(batch.num_rows, bool) if flagged or deleted is None else ~deleted
         if self.task.residual != TRUE:
             kept &= np.asarray(evaluate_array(self.task.residual, self.tested(batch)).to_numpy(zero_copy_only=False))
-        left = _left(batch, kept)
+        left = _keep_rows(batch, kept)
         given = self.output(left)
         if not self.read_plan.metadata_columns:
             return given
@@ -146,7 +146,7 @@ class _Reader:
         arrays = [*given.columns, *self._metadata(left, pa.array(places + first, pa.int64()), was_deleted)]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _deleted(self, batch: pa.RecordBatch, first: int) -> Any:
+    def _deleted_mask(self, batch: pa.RecordBatch, first: int) -> Any:
         """Return a mask of the deleted rows; None if no deletes apply to the file."""
         mask = None
         if self.deletes.positions is not None:
@@ -186,7 +186,7 @@ class _Reader:
 _MOST = 0.9
 
 
-def _left(batch: pa.RecordBatch, kept: npt.NDArray[np.bool_]) -> pa.RecordBatch:
+def _keep_rows(batch: pa.RecordBatch, kept: npt.NDArray[np.bool_]) -> pa.RecordBatch:
     """Return the rows that are kept.
 
     Arrow copies runs of kept rows if it filters an array, and single rows if it filters a batch. The former is several

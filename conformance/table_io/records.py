@@ -42,7 +42,7 @@ def read_rows(
     for task in plan(table.metadata, state.snapshot, filter, table.manifest_reader(), schema=state.schema):
         with name_file_in_errors(task.data_file.file_path):
             for row in reader.rows(task):
-                yield _named(read_plan, task, row)
+                yield _name_columns(read_plan, task, row)
 
 
 def row_reader(read_plan: ReadPlan) -> TableRowReader:
@@ -58,7 +58,7 @@ def row_reader(read_plan: ReadPlan) -> TableRowReader:
     )
 
 
-def _named(read_plan: ReadPlan, task: FileScanTask, row: Row) -> dict[str, Any]:
+def _name_columns(read_plan: ReadPlan, task: FileScanTask, row: Row) -> dict[str, Any]:
     """Return a row with its metadata columns, by name."""
     partition = {field.id: task.data_file.partition.get(field.id) for field in read_plan.partition_type.fields}
     known = {

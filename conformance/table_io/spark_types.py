@@ -91,11 +91,11 @@ def table_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     arrays = []
     for name, array in zip(batch.schema.names, batch.columns, strict=True):
         place = schema.get_field_index(name)
-        arrays.append(array if place < 0 else _returned(array, schema.field(place).type))
+        arrays.append(array if place < 0 else _to_table_type(array, schema.field(place).type))
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 
 
-def _returned(array: Array, target: ArrowType) -> Array:
+def _to_table_type(array: Array, target: ArrowType) -> Array:
     if array.type == target:
         return array
     if isinstance(target, pa.UuidType) and pa.types.is_string(array.type):
@@ -107,19 +107,19 @@ def _returned(array: Array, target: ArrowType) -> Array:
         names = [field.name for field in array.type]
         known = {field.name: field.type for field in target}
         children = [
-            _returned(array.field(place), known.get(name, array.type.field(place).type))
+            _to_table_type(array.field(place), known.get(name, array.type.field(place).type))
             for place, name in enumerate(names)
         ]
         made: Any = pa.struct([pa.field(name, child.type) for name, child in zip(names, children, strict=True)])
         return pa.StructArray.from_buffers(made, len(array), [validity_buffer(array)], children=children)
     if pa.types.is_list(array.type) and pa.types.is_list(target):
-        values = _returned(array.values, target.value_type)
+        values = _to_table_type(array.values, target.value_type)
         made = pa.list_(pa.field("element", values.type))
         return pa.Array.from_buffers(
             made, len(array), array.buffers()[:2], null_count=array.null_count, offset=array.offset, children=[values]
         )
     if pa.types.is_map(array.type) and pa.types.is_map(target):
-        keys, items = _returned(array.keys, target.key_type), _returned(array.items, target.item_type)
+        keys, items = _to_table_type(array.keys, target.key_type), _to_table_type(array.items, target.item_type)
         entries = pa.struct([pa.field("key", keys.type, nullable=False), pa.field("value", items.type)])
         inner = pa.StructArray.from_buffers(entries, len(keys), [None], children=[keys, items])
         arrow: Any = pa

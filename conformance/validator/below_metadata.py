@@ -92,7 +92,7 @@ class BelowMetadata:
             self.tally.add(one.findings)
         self.tally.add(listing_mismatches(context, lists, listed))
         tasks, members = manifest_tasks(context, lists, listed)
-        tasks = _needed(tasks, members)
+        tasks = _select_needed(tasks, members)
         self.manifests = sum(task.checked for task in tasks)
         self.context = context = attrs.evolve(context, buckets=_buckets(tasks))
         self.places = {task.number: task.place for task in tasks}
@@ -133,7 +133,7 @@ class BelowMetadata:
             facts=True,
             crash_finding=statistics_crash_finding,
         )
-        members = self._compared(members, counting, sums)
+        members = self._add_compared_statistics(members, counting, sums)
         locations = {task.number: task.location for task in tasks}
         check = functools.partial(check_bucket, context, members, locations)
         for found in self.engine.check_groups(check):
@@ -173,7 +173,7 @@ class BelowMetadata:
                 self.tally.add(twice)
             self._stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
 
-    def _compared(
+    def _add_compared_statistics(
         self, members: ManifestMembership, counting: Sequence[PartitionStatisticsTask], sums: Mapping[int, ManifestSums]
     ) -> ManifestMembership:
         """Add to the members which partition statistics files can be compared, and how their totals are known."""
@@ -233,7 +233,7 @@ class BelowMetadata:
         return sums
 
 
-def _needed(tasks: Sequence[ManifestTask], members: ManifestMembership) -> tuple[ManifestTask, ...]:
+def _select_needed(tasks: Sequence[ManifestTask], members: ManifestMembership) -> tuple[ManifestTask, ...]:
     """Leave out the manifests that only an unchecked parent has, if no rule needs them."""
     wanted: set[int] = set()
     for snapshot_id in members.checked:

@@ -85,14 +85,14 @@ def list_tables(catalog: Any, pattern: str) -> dict[str, Any]:
         except Exception as error:
             if namespace == start:
                 raise
-            failed.append([".".join(namespace), _described(error)])
+            failed.append([".".join(namespace), _describe_error(error)])
             continue
         seen |= within
         waiting += within
     return {"tables": list(tables), "failed": failed}
 
 
-def _described(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
@@ -116,7 +116,7 @@ def main(name: str) -> None:
             else:
                 answer = {"location": locate_metadata(catalog, request["load"])}
         except Exception as error:
-            answer = {"error": _described(error), "error_class": type(error).__name__}
+            answer = {"error": _describe_error(error), "error_class": type(error).__name__}
         print(json.dumps(answer), file=answers, flush=True)
 
 

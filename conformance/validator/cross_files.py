@@ -50,17 +50,17 @@ def check_bucket(
         bucket = fact.bucket
         rows[fact.kind].append(fact.rows)
     tally = Tally()
-    files = _sorted(rows["files"], FILES)
+    files = _concatenate_sorted(rows["files"], FILES)
     if files.num_rows:
         view = _Files(files)
-        tally.add(_repeated(members, locations, view))
+        tally.add(_find_repeated(members, locations, view))
         tally.add(_history(context, members, locations, view))
         tally.add(_deletes_of_roots(context, members, locations, view))
         tally.add(_added_again(context, locations, view))
-        references = _sorted(rows["references"], REFERENCES)
+        references = _concatenate_sorted(rows["references"], REFERENCES)
         if references.num_rows:
             tally.add(_references(context, members, locations, view, references))
-    ranges = _sorted(rows["row-ids"], ROW_IDS)
+    ranges = _concatenate_sorted(rows["row-ids"], ROW_IDS)
     if ranges.num_rows:
         tally.add(_row_ids(context, bucket, members, locations, ranges))
     if members.comparable_statistics:
@@ -70,7 +70,7 @@ def check_bucket(
     return tally.findings()
 
 
-def _sorted(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+def _concatenate_sorted(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
     """Concatenate all facts of a kind, in an order that does not depend on the engine."""
     table = pa.Table.from_batches(batches, schema=schema)
     return table.sort_by([("manifest", "ascending"), ("entry", "ascending")])
@@ -86,13 +86,13 @@ class _Files:
         self.entry: Numbers = table["entry"].to_numpy()
         self.status: Numbers = table["status"].to_numpy()
         self.content: Numbers = table["content"].to_numpy()
-        self.snapshot: Numbers = _filled(table["snapshot"])
-        self.sequence: Numbers = _filled(table["sequence"])
+        self.snapshot: Numbers = _fill_nulls(table["snapshot"])
+        self.sequence: Numbers = _fill_nulls(table["sequence"])
         self.records: Numbers = table["records"].to_numpy()
         self.partition: Numbers = table["partition"].to_numpy()
-        self.file_sequence: Numbers = _filled(table["file_sequence"])
-        self.row_id: Numbers = _filled(table["row_id"])
-        self.details: Numbers = _filled(table["details"])
+        self.file_sequence: Numbers = _fill_nulls(table["file_sequence"])
+        self.row_id: Numbers = _fill_nulls(table["row_id"])
+        self.details: Numbers = _fill_nulls(table["details"])
         self.live: Numbers = self.status != EntryStatus.DELETED
 
     def name(self, code: int) -> str:
@@ -110,10 +110,10 @@ def _scopes(references: pa.Table) -> ScopeColumns:
     """Return the scopes of deletes, which determine the data files that they apply to."""
     column = references["sequence"]
     valid = np.asarray(column.is_valid().to_numpy())
-    return ScopeColumns(Nullable(_filled(column), valid), references["partition"].to_numpy())
+    return ScopeColumns(Nullable(_fill_nulls(column), valid), references["partition"].to_numpy())
 
 
-def _filled(column: Any) -> Numbers:
+def _fill_nulls(column: Any) -> Numbers:
     """Return the numbers, with -1 for null."""
     kernels: Any = pc
     return np.asarray(kernels.fill_null(column, -1).to_numpy())
@@ -126,7 +126,7 @@ def _mask(members: ManifestMembership, snapshot_id: int) -> Numbers:
     return mask
 
 
-def _repeated(members: ManifestMembership, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
+def _find_repeated(members: ManifestMembership, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
     """Find files that are live twice in one snapshot (SCN007)."""
     reported: set[tuple[int, int]] = set()
     counts = np.bincount(files.code[files.live], minlength=len(files.keys.dictionary))
@@ -243,7 +243,7 @@ def _history(
                 "data_file",
             ),
         ):
-            for row, other in _changed(files, numbers, kept & known, in_new):
+            for row, other in _find_changed(files, numbers, kept & known, in_new):
                 of_file = path == "data_file"
                 yield finding(
                     code,
@@ -321,7 +321,7 @@ def _first_rows(files: _Files, rows: Numbers, codes: Numbers) -> list[int]:
     return [int(row) for row in places[first]]
 
 
-def _changed(files: _Files, numbers: Numbers, kept: Numbers, in_new: Numbers) -> Iterator[tuple[int, int]]:
+def _find_changed(files: _Files, numbers: Numbers, kept: Numbers, in_new: Numbers) -> Iterator[tuple[int, int]]:
     """Find files that are live before and after, and whose number changed when their entry was rewritten.
 
     Yields:

@@ -170,7 +170,7 @@ class PathFacts:
                 mine = {one: runs for one, runs in by_origin.items() if one.manifest in manifests}
                 files = [row for row in self.targets.get(path, ()) if row["origin"].manifest in manifests]
                 live = next((row for row in files if row["live"]), None)
-                found = [*self._lost(path, snapshot_id, manifests, mine, live)]
+                found = [*self._find_lost_positions(path, snapshot_id, manifests, mine, live)]
                 if snapshot_id in members.completely_read:
                     found += _scope(path, snapshot_id, mine, live, is_deleted=bool(files))
                 for origin, problem in found:
@@ -179,9 +179,9 @@ class PathFacts:
                         reported.add(key)
                         yield Facts(0, "found", _NOTHING, problem)
                 if live is not None and live["key"] is not None:
-                    yield _left(context, snapshot_id, mine, live)
+                    yield _count_deleted(context, snapshot_id, mine, live)
 
-    def _lost(
+    def _find_lost_positions(
         self,
         path: str,
         snapshot_id: int,
@@ -253,7 +253,9 @@ def _positions(runs: Runs) -> Numbers:
     return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
-def _left(context: Context, snapshot_id: int, mine: Mapping[FactOrigin, Runs], live: Mapping[str, Any]) -> Facts:
+def _count_deleted(
+    context: Context, snapshot_id: int, mine: Mapping[FactOrigin, Runs], live: Mapping[str, Any]
+) -> Facts:
     """Count the rows of a live file that the applicable deletes remove."""
     applied = [one for one in mine if scope_mismatch(one, live["origin"]) is None]
     vectors = [one for one in applied if one.is_vector]

@@ -59,16 +59,16 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
                 features |= shown
                 if writer:
                     writers.add(writer)
-                tally.add(_attributed(found, task.manifest.location, listed_by, writer))
+                tally.add(_attribute_to_writer(found, task.manifest.location, listed_by, writer))
                 yield from facts
-                yield from _miscounted(place, found)
+                yield from _count_differences(place, found)
     except SpecError:
         pass  # an entry cannot be read, which the check of the manifest reports
     yield Findings(tally.findings())
     yield TableTraits(frozenset(features), frozenset(writers))
 
 
-def _miscounted(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscount]:
+def _count_differences(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscount]:
     """Yield by how much an entry miscounts the rows and bytes of its file, so that summaries are not blamed for it."""
     entry, file = place.entry, place.entry.data_file
     sizes = ("whole_files_size",) if file.is_deletion_vector else ("files_size", "whole_files_size")
@@ -95,7 +95,7 @@ _COUNTED_AS = {
 """The name of each kind of row in the summary of a snapshot, by kind of file."""
 
 
-def _attributed(
+def _attribute_to_writer(
     found: Iterable[Finding], manifest: str, listed_by: str | None, writer: str | None
 ) -> Iterator[Finding]:
     """Add the probable writer of the file to findings; the writer of the manifest to findings about the entry.
@@ -207,7 +207,7 @@ def check_file(
         follows = (PUFFIN_OF_ROWS,) if data_file.file_format is FileFormat.PUFFIN else ()
         return [evolve(one, follows=follows) for one in damaged_file_findings(place, error.violation)], None
     writer: str | None = find_footer_writer(opened.created_by) or ""
-    found = list(_described(place, opened))
+    found = list(_compare_with_footer(place, opened))
     found += from_violations(opened.unreadable, file=location)
     found += tolerate((*from_violations(opened.faults, file=location), *column_findings(context, place, opened)))
     if opened.by_name:
@@ -254,7 +254,7 @@ def _not_decodable(location: str) -> Iterator[Finding]:
     )
 
 
-def _described(place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
+def _compare_with_footer(place: EntryPlace, opened: OpenedFile) -> Iterator[Finding]:
     """Find differences between the entry and the footer."""
     data_file = place.data_file
     if data_file.file_size_in_bytes != opened.size:

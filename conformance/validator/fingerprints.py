@@ -40,7 +40,7 @@ _OTHERS: tuple[tuple[str, str], ...] = (
 def find_probable_writer(marks: WriterMarks) -> str | None:
     """Return the name of the probable writer; None if the marks are not known."""
     found = " or ".join(identify_writers(header=marks.manifest_header, created_by=marks.created_by)) or None
-    known = _known(marks)
+    known = _find_writer(marks)
     if found is None or (known is not None and known.startswith(found)):
         return known  # has the version too
     return found
@@ -64,7 +64,7 @@ def _footers() -> tuple[tuple[str, str], ...]:
     return tuple((row["pattern"], row["writer"]) for content in files for row in content.get("footer", ()))
 
 
-def _known(marks: WriterMarks) -> str | None:
+def _find_writer(marks: WriterMarks) -> str | None:
     if marks.created_by is not None:
         for pattern, name in (*_footers(), *_OTHERS):
             if re.search(pattern, marks.created_by):

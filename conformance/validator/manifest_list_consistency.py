@@ -82,7 +82,7 @@ class ManifestListComparison:
             yield row, f"/{columns.first + row}"
 
     def _snapshots(self, columns: ManifestColumns) -> Iterator[Finding]:
-        listed, file = self._listed, self.task.location
+        listed, file = self._list_entry, self.task.location
         snapshot, added, owners = columns.snapshot_id, columns.status == EntryStatus.ADDED, self.context.owners
         for _, path in self._places(columns, find_added_as_existing(columns, listed, owners)):
             yield finding(
@@ -161,16 +161,16 @@ class ManifestListComparison:
                     expected=f"row ids below {next_row_id}",
                     aspect="exceeded-by-file",
                 )
-        yield from self._assigned(columns)
+        yield from self._check_assigned_row_ids(columns)
 
-    def _assigned(self, columns: ManifestColumns) -> Iterator[Finding]:
+    def _check_assigned_row_ids(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Find files whose inherited row ids exceed those that their snapshot assigns (SNP011)."""
-        adder = self.context.snapshots.get(self._listed.added_snapshot_id)
+        adder = self.context.snapshots.get(self._list_entry.added_snapshot_id)
         if adder is None or adder.first_row_id is None or adder.added_rows is None:
             return
         ids, end = columns.first_row_id, adder.first_row_id + adder.added_rows
         inherited = ids.valid & columns.live & ~columns.written_values("first_row_id").valid
-        own = self._listed.first_row_id
+        own = self._list_entry.first_row_id
         if own is None or own < adder.first_row_id:
             return  # reported for the list, as LIN028
         for row, path in self._places(columns, inherited & (ids.values + columns.record_count > end)):
@@ -245,7 +245,7 @@ class ManifestListComparison:
                 )
 
     @property
-    def _listed(self) -> ManifestFile:
+    def _list_entry(self) -> ManifestFile:
         assert self.manifest.manifest_file is not None
         return self.manifest.manifest_file
 

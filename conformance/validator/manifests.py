@@ -125,7 +125,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     content = manifest.header.content
     other = task.manifest_file is not None and content is not None and content is not task.manifest_file.content
     reported = ("MAN002",) if other else ()  # a difference between the list and the header is reported as MAN010
-    deprecated = _deprecated(data, manifest.format_version)
+    deprecated = _deprecated_fields(data, manifest.format_version)
     whole = True
     try:
         for columns in column_batches(manifest, eager=task.checked):
@@ -222,7 +222,7 @@ _LARGE = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts
 DEPRECATED = {106: ("DFL009", "file_ordinal"), 107: ("DFL010", "sort_columns"), 111: ("DFL015", "distinct_counts")}
 
 
-def _deprecated(data: bytes, version: FormatVersion) -> tuple[tuple[str, str], ...]:
+def _deprecated_fields(data: bytes, version: FormatVersion) -> tuple[tuple[str, str], ...]:
     """Return the deprecated fields, which writers leave out, that the Avro schema of a manifest has."""
     schema = open_container(data, REQUIREMENT).metadata[SCHEMA_KEY]
     has = {int(number) for number in re.findall(rb'"field-id"\s*:\s*(\d{1,9})', schema)}

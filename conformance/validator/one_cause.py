@@ -163,7 +163,7 @@ def split_consequences(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...]
         causes = list(Tally(evolve(one, follows=()) for one in causes).findings())
     named: list[Finding] = []
     for one in causes:
-        places, count = _left(one, found)
+        places, count = _remaining_places(one, found)
         named.extend(_at(one, places, count))
         left = tuple(place for place in one.places if place not in places)
         following.extend(_at(one, left, one.count - count))
@@ -180,7 +180,7 @@ def _follows(finding: Finding, findings: Iterable[Finding]) -> bool:
     )
 
 
-def _left(finding: Finding, findings: Iterable[Finding]) -> tuple[tuple[Violation, ...], int]:
+def _remaining_places(finding: Finding, findings: Iterable[Finding]) -> tuple[tuple[Violation, ...], int]:
     """Return the places of a finding that do not follow from others, and their number."""
     places, several = finding.places, finding.count
     for row in CONSEQUENCES:

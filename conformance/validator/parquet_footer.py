@@ -82,16 +82,16 @@ def parse_footer(footer: CompactReader, root: ParquetNode) -> Footer:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, SpecError):
             raise
-        raise _damaged(f"{type(error).__name__}: {error}") from error
+        raise _damage_error(f"{type(error).__name__}: {error}") from error
 
 
-def _damaged(found: object) -> SpecError:
+def _damage_error(found: object) -> SpecError:
     return spec_error(CODE, "the footer is damaged", found=found)
 
 
 def _number(value: Any) -> int:
     if type(value) is not int:
-        raise _damaged(value)
+        raise _damage_error(value)
     return value
 
 
@@ -116,7 +116,7 @@ def _footer(fields: dict[int, Any], leaves: list[tuple[ParquetNode, bool]]) -> F
         for column in columns:
             for field_id in (4, 5, 6, 7, 9):
                 if _number(column[field_id]) < 0:
-                    raise _damaged(column[field_id])
+                    raise _damage_error(column[field_id])
     for place, (node, repeated) in enumerate(leaves):
         if node.field_id is not None and not repeated:
             chunks[node.field_id] = _chunk(node, [columns[place] for columns in groups])

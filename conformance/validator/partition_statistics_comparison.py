@@ -40,7 +40,7 @@ def compare_partitions(
                 sums[one["key"]] = _plus(sums[one["key"]], one) if one["key"] in sums else one
         mine = sorted((row for row in stored if row["file"] == file), key=lambda row: int(row["row"]))
         is_known = statistics.snapshot_id in members.only_vectors
-        yield from _compared(context, statistics, sums, mine, is_known=is_known)
+        yield from _compare_row(context, statistics, sums, mine, is_known=is_known)
 
 
 def _plus(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _plus(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
     return {"key": one["key"], "added_at": max(times, default=None), **made}
 
 
-def _compared(
+def _compare_row(
     context: Context,
     statistics: PartitionStatisticsFile,
     sums: Mapping[str, Mapping[str, Any]],
@@ -86,7 +86,7 @@ def _compared(
         yield from _counts(row, counted or {}, location, path)
         if counted is not None:
             yield from _total(row, counted, location, path, is_known=is_known)
-            yield from _updated(context, row, counted, location, path)
+            yield from _check_last_update(context, row, counted, location, path)
     for key in sorted(sums.keys() - seen):
         yield finding(
             "STA038",
@@ -138,7 +138,7 @@ def _total(
         )
 
 
-def _updated(
+def _check_last_update(
     context: Context, row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str
 ) -> Iterator[Finding]:
     """Check that the last update is not earlier than the newest live file, and has the time of its snapshot."""

@@ -113,7 +113,7 @@ class IsolatedRunner:
                 if not any(worker.tasks for worker in self._workers):
                     self._end(*self._workers)
                     for task in lost:  # without other processes, in case memory was short
-                        yield self._alone(task)
+                        yield self._run_alone(task)
                     lost.clear()
                     self._give(left)
         finally:
@@ -137,7 +137,7 @@ class IsolatedRunner:
             self._workers.remove(worker)
             worker.end()
 
-    def _alone(self, task: Any) -> list[Emitted]:
+    def _run_alone(self, task: Any) -> list[Emitted]:
         """Check one task alone in a process, and its halves if the process crashes."""
         worker = self._start()
         try:
@@ -150,7 +150,7 @@ class IsolatedRunner:
         halves: Sequence[Any] = task.halves() if hasattr(task, "halves") else ()
         if not halves:
             return [self._crash_finding(self._context, task)]
-        return [emitted for part in halves for emitted in self._alone(part)]
+        return [emitted for part in halves for emitted in self._run_alone(part)]
 
 
 class _Ended(Exception):
@@ -194,9 +194,9 @@ class _Worker:
             self.connection, theirs = multiprocessing.Pipe()
             with theirs:
                 if others is not None and can_fork():
-                    self._process = _forked((theirs, packed), [*others, self.connection])
+                    self._process = _start_fork((theirs, packed), [*others, self.connection])
                 else:
-                    self._process = _started_by_server((theirs, packed))
+                    self._process = _start_by_server((theirs, packed))
         except (OSError, EOFError) as error:
             raise ProcessNotStarted(f"{NO_PROCESS}: {error}") from error
 
@@ -234,7 +234,7 @@ class _Worker:
         self.connection.close()
 
 
-def _forked(
+def _start_fork(
     given: tuple[connection.Connection, bytes], inherited: Sequence[connection.Connection]
 ) -> process.BaseProcess:
     """Start a fork of this process, with interrupts of the terminal blocked."""
@@ -257,7 +257,7 @@ def _work_as_fork(tasks: connection.Connection, packed: bytes, inherited: Sequen
     _work(tasks, packed, dict(os.environ))
 
 
-def _started_by_server(given: tuple[connection.Connection, bytes]) -> process.BaseProcess:
+def _start_by_server(given: tuple[connection.Connection, bytes]) -> process.BaseProcess:
     """Start a fork of the server."""
     fork_server.ensure_running()
     with _without_main_module():

@@ -95,7 +95,7 @@ class RemoteSpark:
             UsageError: the table does not have the snapshot, branch or tag.
             KeyboardInterrupt: the check was interrupted before it found anything.
         """
-        process = self._started()
+        process = self._start_process()
         assert process.stdin is not None
         self._asked += 1
         answered = self._folder / f"{self._asked}.pickle"
@@ -129,7 +129,7 @@ class RemoteSpark:
             raise found
         return found
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start_process(self) -> subprocess.Popen[bytes]:
         """Start the process in a separate group, as an interrupt of the terminal would end the JVM before it answers.
 
         It ends when its standard input is closed, as after the end of this process.

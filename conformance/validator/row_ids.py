@@ -209,9 +209,9 @@ class RowIds:
                 **where,
                 aspect="negative",
             )
-        yield from self._moved()
+        yield from self._find_moved()
 
-    def _moved(self) -> Iterator[Finding]:
+    def _find_moved(self) -> Iterator[Finding]:
         """Find rows without stored values in the files of a commit that only moves rows, which marks them as new."""
         entry, first = self.place.entry, self.place.data_file.first_row_id
         snapshot = None if entry.snapshot_id is None else self.context.snapshots.get(entry.snapshot_id)
@@ -279,7 +279,7 @@ def live_ids(context: Context, members: ManifestMembership, facts: Iterable[Fact
                 apart.setdefault(frozenset(mine), []).append(place)
         for applied, snapshots in apart.items():
             gone = [columns for one in applied for columns in deletes[path][one]]
-            left = _left(position, count, first, stored, gone)
+            left = _live_runs(position, count, first, stored, gone)
             yield from _not_in_vector(path, deletes.get(path, {}), applied, gone)
             yield from _by_id(context, LiveFile(path, origin.manifest, origin.entry, tuple(snapshots)), *left)
 
@@ -295,7 +295,7 @@ def _not_in_vector(
     if not vectors or len(vectors) == len(gone):
         return
     starts, counts = (np.concatenate([one[place] for one in gone]) for place in (0, 1))
-    missing = _left(starts, counts, starts, np.ones(len(starts), np.bool_), vectors)[0]
+    missing = _live_runs(starts, counts, starts, np.ones(len(starts), np.bool_), vectors)[0]
     if len(missing):
         problem = finding(
             "DEL011",
@@ -316,7 +316,7 @@ def _by_path(rows: pa.RecordBatch) -> Iterator[tuple[str, tuple[Numbers, ...]]]:
         yield path, tuple(columns if mine.all() else (column[mine] for column in columns))
 
 
-def _left(
+def _live_runs(
     position: Numbers, count: Numbers, first: Numbers, stored: Numbers, gone: Sequence[tuple[Numbers, ...]]
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return the starts and ends of the runs of ids of rows that are not deleted, and whether the ids are stored."""

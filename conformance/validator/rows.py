@@ -99,7 +99,9 @@ class _Checks:
         self.rows = 0
         self.leaves = {field_id: (path, type_) for path, field_id, type_ in columns_with_metrics(opened.struct)}
         self.metrics = {
-            field_id: FieldMetrics(type_) for field_id, (_, type_) in self.leaves.items() if self._counted(field_id)
+            field_id: FieldMetrics(type_)
+            for field_id, (_, type_) in self.leaves.items()
+            if self._is_constrained(field_id)
         }
         self.beyond = {field_id: self._beyond(field_id) for field_id in self.metrics if self._is_encoded(field_id)}
         self.unsaid = tuple(
@@ -128,7 +130,7 @@ class _Checks:
         is_data = place.data_file.content is FileContent.DATA
         self.row_ids = RowIds(context, place) if is_data and context.metadata.next_row_id is not None else None
 
-    def _counted(self, field_id: int) -> bool:
+    def _is_constrained(self, field_id: int) -> bool:
         """Return whether the entry, the schema or the type constrains the values of the column."""
         data_file = self.place.data_file
         if self._is_encoded(field_id) or self._length(field_id) is not None:
@@ -140,7 +142,7 @@ class _Checks:
             data_file.lower_bounds,
             data_file.upper_bounds,
         )
-        return any(field_id in (counts or {}) for counts in maps) or self._required(field_id)
+        return any(field_id in (counts or {}) for counts in maps) or self._is_required(field_id)
 
     def _is_encoded(self, field_id: int) -> bool:
         """Return whether the values of the column are encoded as bytes, and its bounds are not single values."""
@@ -172,7 +174,7 @@ class _Checks:
         fields = self.opened.struct.fields
         return [fields[place].name for place in dict.fromkeys(path[0] for path in paths)]
 
-    def _required(self, field_id: int) -> bool:
+    def _is_required(self, field_id: int) -> bool:
         column = self.context.columns.get(field_id)
         if column is None or self.place.data_file.content is not FileContent.DATA:
             return False
@@ -205,7 +207,7 @@ class _Checks:
             if field_id in self.beyond:
                 self.beyond[field_id].add(column)
             wanted = self._length(field_id)
-            if wanted is not None and (other := _another_length(column, wanted)) is not None:
+            if wanted is not None and (other := _different_length(column, wanted)) is not None:
                 self.lengths.setdefault(field_id, other)
                 continue
             if is_geospatial(type_):  # their metrics would keep all objects
@@ -306,7 +308,7 @@ class _Checks:
 
     def _column(self, field_id: int, metrics: FieldMetrics) -> Iterator[Finding]:
         data_file = self.place.data_file
-        if metrics.nulls and self._required(field_id):
+        if metrics.nulls and self._is_required(field_id):
             name = self.context.columns[field_id].name
             yield finding(
                 "TYP002",
@@ -378,7 +380,7 @@ class _Checks:
                 )
 
 
-def _another_length(column: Any, length: int) -> int | None:
+def _different_length(column: Any, length: int) -> int | None:
     """Return the first length that differs from a given length; None if all are equal to it."""
     kernels: Any = pc
     found = kernels.unique(kernels.binary_length(column)).to_pylist()

@@ -57,13 +57,13 @@ class SortOrderCheck:
         values = [_comparable(key, column) for key, column in zip(self.keys, columns, strict=True)]
         count = len(values[0])
         joined = (
-            values if self._last is None else [_joined(one, two) for one, two in zip(self._last, values, strict=True)]
+            values if self._last is None else [_join(one, two) for one, two in zip(self._last, values, strict=True)]
         )
         before = 0 if self._last is None else 1
         order = np.zeros(max(len(joined[0]) - 1, 0), np.int8)
         orders = []
         for key, array in zip(self.keys, joined, strict=True):
-            orders.append(_compared(key, array))
+            orders.append(_compare(key, array))
             order = np.where(order == 0, orders[-1], order)
         wrong = np.nonzero(order > 0)[0]
         if len(wrong):
@@ -75,7 +75,7 @@ class SortOrderCheck:
         self._last = [array[len(array) - 1 :] for array in values]
 
 
-def _joined(last: Any, array: Any) -> Any:
+def _join(last: Any, array: Any) -> Any:
     """Join the values of two batches. A column that is all null in one of them may have Arrow's null type there."""
     if not isinstance(array, pa.Array):
         return [*last, *array]
@@ -105,7 +105,7 @@ def _comparable(key: SortKey, column: Any) -> Any:
 _BY_VALUE = frozenset({"float", "double", "boolean", "uuid", "fixed"})
 
 
-def _compared(key: SortKey, array: Any) -> Any:
+def _compare(key: SortKey, array: Any) -> Any:
     """Compare each row with the row before: 1 if they are in the wrong order, -1 if in the right order, 0 if equal."""
     if isinstance(array, list):
         pairs = (compare_values(key.field, one, two) for one, two in itertools.pairwise(array))

@@ -74,7 +74,7 @@ class SparkBackend:
         known = self.context.broadcast(context)
         rdd = self.context.parallelize(tasks, self._partitions(len(tasks)))
         with self._asked():
-            return list(rdd.mapPartitions(lambda part: _mapped(known.value, function, part)).collect())
+            return list(rdd.mapPartitions(lambda part: _map(known.value, function, part)).collect())
 
     def run_stage(
         self,
@@ -99,7 +99,7 @@ class SparkBackend:
         with self._asked():
             found = emitted.filter(_is_small).collect()
         self.progress(title, len(tasks), len(tasks))
-        return _summed(found)
+        return _combine(found)
 
     def check_groups(self, check: BucketCheck) -> list[tuple[Finding, ...]]:
         if not self._facts:
@@ -149,7 +149,7 @@ class SparkBackend:
             self.session.stop()
 
 
-def _mapped(context: Context, function: Callable[[Context, T], R], tasks: Iterable[T]) -> Iterator[R]:
+def _map(context: Context, function: Callable[[Context, T], R], tasks: Iterable[T]) -> Iterator[R]:
     prepare_worker()
     return (function(context, task) for task in tasks)
 
@@ -206,7 +206,7 @@ def _check_buckets(check: BucketCheck, buckets: Iterable[tuple[int, Iterable[Fac
     yield tally.findings()
 
 
-def _summed(found: Iterable[Emitted]) -> list[Emitted]:
+def _combine(found: Iterable[Emitted]) -> list[Emitted]:
     tally, others = Tally(), list[Emitted]()
     for one in found:
         if isinstance(one, Findings):

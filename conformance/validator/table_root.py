@@ -107,13 +107,13 @@ def recorded_location_if_copied(metadata: TableMetadata, root: str) -> str | Non
         metadata: the metadata.
         root: the location of the metadata file.
     """
-    file = _resolved(root)
+    file = _resolve(root)
     folders = (metadata.location, (metadata.properties or {}).get("write.metadata.path"))
-    below = any(folder and file.startswith(_resolved(folder).rstrip("/") + "/") for folder in folders)
+    below = any(folder and file.startswith(_resolve(folder).rstrip("/") + "/") for folder in folders)
     return None if below else metadata.location
 
 
-def _resolved(location: str) -> str:
+def _resolve(location: str) -> str:
     """Return the same spelling for all spellings of a location, without symbolic links if it is local."""
     try:
         found = split_location(location)

@@ -71,7 +71,7 @@ def check_totals(
             parents = [sums.get(number) for number in members.by_snapshot.get(snapshot.parent_snapshot_id or 0, ())]
             read = [one for one in parents if one is not None and one.is_complete]
             before = read if read and len(read) == len(parents) else None
-            yield from _compare(partial(_replaced, context, snapshot, path), known, before)
+            yield from _compare(partial(_check_replaced, context, snapshot, path), known, before)
 
 
 def _compare(compare: Callable[..., Iterator[Finding]], *groups: list[ManifestSums] | None) -> Iterator[Finding]:
@@ -86,7 +86,7 @@ def _compare(compare: Callable[..., Iterator[Finding]], *groups: list[ManifestSu
     yield from found
 
 
-def _replaced(
+def _check_replaced(
     context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums], parents: list[ManifestSums] | None
 ) -> Iterator[Finding]:
     """Check that a snapshot that only rewrites files has the rows of its parent (SNP014).

@@ -257,7 +257,7 @@ def name_expression(text: str) -> Predicate:
         raise UsageError(f"-k {shorten(repr(text))}: too many parentheses inside each other") from None
     if rest:
         raise UsageError(f"-k {text!r}: unexpected {rest[0]!r}")
-    return lambda vector: predicate(_searched(vector))
+    return lambda vector: predicate(_searched_text(vector))
 
 
 _TextPredicate: TypeAlias = Callable[[str], bool]
@@ -269,7 +269,7 @@ def _either(tokens: list[str], text: str) -> tuple[_TextPredicate, list[str]]:
     while tokens[:1] == ["or"]:
         part, tokens = _both(tokens[1:], text)
         parts.append(part)
-    return _joined(parts, any), tokens
+    return _combine(parts, any), tokens
 
 
 def _both(tokens: list[str], text: str) -> tuple[_TextPredicate, list[str]]:
@@ -278,10 +278,10 @@ def _both(tokens: list[str], text: str) -> tuple[_TextPredicate, list[str]]:
     while tokens[:1] == ["and"]:
         part, tokens = _term(tokens[1:], text)
         parts.append(part)
-    return _joined(parts, all), tokens
+    return _combine(parts, all), tokens
 
 
-def _joined(parts: list[_TextPredicate], how: Callable[[Iterable[bool]], bool]) -> _TextPredicate:
+def _combine(parts: list[_TextPredicate], how: Callable[[Iterable[bool]], bool]) -> _TextPredicate:
     return parts[0] if len(parts) == 1 else lambda searched: how(part(searched) for part in parts)
 
 
@@ -302,7 +302,7 @@ def _term(tokens: list[str], text: str) -> tuple[_TextPredicate, list[str]]:
             raise UsageError(f"-k {text!r}: a word is missing{f' before {tokens[0]!r}' if tokens else ' at the end'}")
 
 
-def _searched(vector: Vector) -> str:
+def _searched_text(vector: Vector) -> str:
     former = [name for name in FORMER_SUITES if _is_in(vector, name)]
     words = (vector.id, vector.suite, vector.operation.name, *vector.requirements, *vector.tags, *former)
     return " ".join(words).lower()

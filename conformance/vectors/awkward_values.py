@@ -142,7 +142,7 @@ def _base(type_: str) -> str:
     return re.split(r"[\[(]", type_, maxsplit=1)[0].strip()
 
 
-def _typed(type_: Any, value: Any, path: str = "column") -> Iterator[TypedValue]:
+def _typed_values(type_: Any, value: Any, path: str = "column") -> Iterator[TypedValue]:
     """Yield the primitive values in a value, and its nulls and empty collections."""
     if value is None:
         yield "nested", f"{path}: null"
@@ -156,22 +156,22 @@ def _typed(type_: Any, value: Any, path: str = "column") -> Iterator[TypedValue]
         for member in type_["fields"]:
             for key in (member["name"], str(member.get("id"))):
                 if key in value:
-                    yield from _typed(member["type"], value[key], f"{path}/field")
+                    yield from _typed_values(member["type"], value[key], f"{path}/field")
     elif kind == "list" and isinstance(value, list):
         if not value:
             yield "nested", f"{path}: empty list"
         for one in value:
-            yield from _typed(type_["element"], one, f"{path}/element")
+            yield from _typed_values(type_["element"], one, f"{path}/element")
     elif kind == "map" and isinstance(value, dict):
         if not value.get("keys"):
             yield "nested", f"{path}: empty map"
         for one in value.get("keys", ()):
-            yield from _typed(type_["key"], one, f"{path}/key")
+            yield from _typed_values(type_["key"], one, f"{path}/key")
         for one in value.get("values", ()):
-            yield from _typed(type_["value"], one, f"{path}/value")
+            yield from _typed_values(type_["value"], one, f"{path}/value")
 
 
-def _named(operation: str, values: Iterable[TypedValue]) -> Extracted:
+def _named_values(operation: str, values: Iterable[TypedValue]) -> Extracted:
     for type_, value in values:
         yield operation, type_, value
         if type_ == "binary":
@@ -189,7 +189,7 @@ def _of_type(operation: str) -> Callable[[Any, list[Any]], Extracted]:
             if isinstance(type_, str):
                 yield operation, f"{_base(type_)}-bytes", args["bytes"]
         for value in values:
-            yield from _named(operation, _typed(type_, value))
+            yield from _named_values(operation, _typed_values(type_, value))
 
     return extract
 
@@ -249,13 +249,13 @@ def _predicate(operation: str) -> Callable[[Any, list[Any]], Extracted]:
         types = _column_types(args["schema"])
         fields = args.get("spec", {}).get("fields", ())
         name = f"{operation} {_base(fields[0]['transform'])}" if operation == "projection.evaluate" else operation
-        yield from _named(name, _literals(args["predicate"], types))
+        yield from _named_values(name, _literals(args["predicate"], types))
         by_id = {str(member["id"]): member["type"] for member in args["schema"]["fields"]}
         if "row" in args:
-            yield from _named(name, _typed(args["schema"], args["row"]))
+            yield from _named_values(name, _typed_values(args["schema"], args["row"]))
         for kind in ("lower_bounds", "upper_bounds"):
             for id_, digits in args.get("metrics", {}).get(kind, {}).items():
-                yield from _named(name, _bound(by_id[id_], digits))
+                yield from _named_values(name, _bound(by_id[id_], digits))
         for position, member in enumerate(fields):
             type_ = _partition_type(by_id.get(str(member.get("source-id")), ""), member["transform"])
             if "partition" in args:
@@ -264,7 +264,7 @@ def _predicate(operation: str) -> Callable[[Any, list[Any]], Extracted]:
             for summary in args.get("summaries", ())[position : position + 1]:
                 for kind in ("lower_bound", "upper_bound"):
                     if kind in summary:
-                        yield from _named(name, _bound(type_, summary[kind]))
+                        yield from _named_values(name, _bound(type_, summary[kind]))
 
     return extract
 
@@ -295,12 +295,12 @@ def _manifest(operation: str) -> Callable[[Any, list[Any]], Extracted]:
 def _table_read(args: Any, answers: list[Any]) -> Extracted:
     types = args.get("types", {})
     yield "table.read", "table", args["table"]
-    yield from _named("table.read filter", _literals(args.get("filter"), types))
+    yield from _named_values("table.read filter", _literals(args.get("filter"), types))
     for answer in answers:
         for row in answer["rows"]:
             for name, value in row.items():
                 yield "table.read", "name", name
-                yield from _named("table.read", _typed(types.get(name), value))
+                yield from _named_values("table.read", _typed_values(types.get(name), value))
 
 
 @cache
@@ -316,7 +316,7 @@ def _plan(args: Any, answers: list[Any]) -> Extracted:
     del answers
     if "filter" in args:
         name = args["table"].partition("/tables/")[2].partition("/")[0]
-        yield from _named("scan.plan", _literals(args["filter"], _golden_types(name)))
+        yield from _named_values("scan.plan", _literals(args["filter"], _golden_types(name)))
 
 
 def _script(operation_name: str) -> Callable[[Any, list[Any]], Extracted]:
@@ -334,7 +334,7 @@ def _script(operation_name: str) -> Callable[[Any, list[Any]], Extracted]:
             for row in operation.get("rows", ()):
                 for name, value in row.items():
                     yield operation_name, "name", name
-                    yield from _named(operation_name, _typed(types.get(name), value))
+                    yield from _named_values(operation_name, _typed_values(types.get(name), value))
 
     return extract
 
@@ -358,7 +358,7 @@ def _names(operation: str, *members: str) -> Callable[[Any, list[Any]], Extracte
 
     def extract(args: Any, answers: list[Any]) -> Extracted:
         for document in (args, *answers):
-            yield from _named(operation, texts(document, wanted=False))
+            yield from _named_values(operation, texts(document, wanted=False))
 
     return extract
 
@@ -379,7 +379,7 @@ def _metadata(operation: str) -> Callable[[Any, list[Any]], Extracted]:
         for schema in _members(metadata, "schemas"):
             for member in _members(schema, "fields"):
                 if isinstance(member, dict) and "initial-default" in member:
-                    yield from _named(operation, _typed(member.get("type"), member["initial-default"]))
+                    yield from _named_values(operation, _typed_values(member.get("type"), member["initial-default"]))
 
     return extract
 
@@ -408,7 +408,7 @@ def _plaintext(operation: str) -> Callable[[Any, list[Any]], Extracted]:
 _LISTED_LONGS = ("manifest_length", "added_snapshot_id", "sequence_number", "added_rows_count")
 
 
-def _listed(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+def _list_values(operation: str) -> Callable[[Any, list[Any]], Extracted]:
     """Extract values of manifest lists: paths, numbers, bounds and key metadata."""
 
     def extract(args: Any, answers: list[Any]) -> Extracted:
@@ -467,7 +467,7 @@ EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
     **{name: _metadata(name) for name in ("metadata.read", "metadata.write", "metadata.upgrade", "retention.expire")},
     "puffin.read": _names("puffin.read", "properties"),
     "puffin.write": _names("puffin.write", "properties"),
-    "manifest-list.read": _listed("manifest-list.read"),
-    "manifest-list.write": _listed("manifest-list.write"),
+    "manifest-list.read": _list_values("manifest-list.read"),
+    "manifest-list.write": _list_values("manifest-list.write"),
 }
 """For each operation, the function that extracts the values in its vectors."""

@@ -66,7 +66,7 @@ def extract(source: Path, folder: Path, location: str | None = None) -> Extracti
     for name in table_names(source):
         known = index(name, source)
         before = table_files(source / FOLDER / name, known["files"])
-        after = _moved(before, name, Paths(PLACE.as_posix(), place))
+        after = _relocate_table(before, name, Paths(PLACE.as_posix(), place))
         for file, data in after.items():
             target = tables / name / file
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def _others(source: Path, at: Path) -> list[str]:
     return ["tables"] if at == source / FOLDER.parent else []
 
 
-def _moved(before: dict[str, bytes], name: str, paths: Paths) -> dict[str, bytes]:
+def _relocate_table(before: dict[str, bytes], name: str, paths: Paths) -> dict[str, bytes]:
     """Return the files of a table for a new location, after comparing them with the original files."""
     after = relocate(before, name, paths).files
     wrong = list(table_differences(before, after, name, paths))

@@ -187,8 +187,8 @@ def materialize(names: Iterable[str] | None = None, source: Path | None = None, 
     _own(place)
     with file_lock(place.parent / f"{place.name}.lock"):
         for name, known in indexes.items():
-            if not _is_there(place, name, known["files"]):
-                _put(folder / FOLDER / name, place, known["files"])
+            if not _is_materialized(place, name, known["files"]):
+                _place_table(folder / FOLDER / name, place, known["files"])
 
 
 def _check_extracted(folder: Path, wanted: Iterable[str]) -> None:
@@ -219,11 +219,11 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _is_there(place: Path, name: str, files: dict[str, str]) -> bool:
+def _is_materialized(place: Path, name: str, files: dict[str, str]) -> bool:
     """Return whether a table is there with its files, unchanged or as relocated to this place."""
     if place != PLACE:
         try:
-            made = parse_json(_made_file(place, name).read_bytes())
+            made = parse_json(_digest_file(place, name).read_bytes())
         except (OSError, ValueError):
             return False
         if not isinstance(made, dict) or made.get("of") != _digest(place, files):
@@ -232,7 +232,7 @@ def _is_there(place: Path, name: str, files: dict[str, str]) -> bool:
     return _has(place / name, files)
 
 
-def _made_file(place: Path, name: str) -> Path:
+def _digest_file(place: Path, name: str) -> Path:
     """Return the path of the file with the digest of a relocated table."""
     return place.parent / f"{place.name}.made" / f"{name}.json"
 
@@ -291,7 +291,7 @@ def relocate_files(source: Path, files: dict[str, str], place: Path) -> dict[str
     return relocated_tables.relocate(found, source.name, Paths(PLACE.as_posix(), absolute_location(place))).files
 
 
-def _put(source: Path, place: Path, files: dict[str, str]) -> None:
+def _place_table(source: Path, place: Path, files: dict[str, str]) -> None:
     content = relocate_files(source, files, place)
     made = Path(tempfile.mkdtemp(prefix=f".{source.name}.", dir=place))
     try:
@@ -312,6 +312,6 @@ def _put(source: Path, place: Path, files: dict[str, str]) -> None:
         shutil.rmtree(made, ignore_errors=True)
     if place != PLACE:
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
-        record = _made_file(place, source.name)
+        record = _digest_file(place, source.name)
         record.parent.mkdir(mode=0o700, exist_ok=True)
         record.write_text(json.dumps({"of": _digest(place, files), "files": digests}), encoding="utf-8")

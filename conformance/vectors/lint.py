@@ -116,7 +116,7 @@ def lint(paths: Iterable[Path], schema: Path) -> list[LintFinding]:
         if not of_form:
             findings += _file_findings(read)
             files.append(read)
-    findings += _twice(files)
+    findings += _find_duplicates(files)
     return sorted(findings)
 
 
@@ -150,7 +150,7 @@ def _file_findings(file: VectorFile) -> Iterator[LintFinding]:
             yield file.finding(("vectors", index, *path), f"{vector['id']}: {message}")
     expected = canonical(document)
     if file.text != expected:
-        yield _misformatted(file, expected)
+        yield _find_misformatted(file, expected)
 
 
 def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> Iterator[tuple[JsonPath, str]]:
@@ -186,7 +186,7 @@ def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> It
         yield ("origin",), "the origin is our own code: a value is not its own proof"
 
 
-def _misformatted(file: VectorFile, expected: str) -> LintFinding:
+def _find_misformatted(file: VectorFile, expected: str) -> LintFinding:
     """Return a finding where the text first differs from the canonical form."""
     lines, wanted = list(io.StringIO(file.text, newline="\n")), list(io.StringIO(expected, newline="\n"))
     same = 0
@@ -200,7 +200,7 @@ def _misformatted(file: VectorFile, expected: str) -> LintFinding:
     )
 
 
-def _twice(files: list[VectorFile]) -> Iterator[LintFinding]:
+def _find_duplicates(files: list[VectorFile]) -> Iterator[LintFinding]:
     """Yield repeated ids and requests; requests of another project's cases may be repeated."""
     ids: dict[str, Path] = {}
     questions: dict[str, str] = {}

@@ -24,5 +24,5 @@ def test_a_file_is_repeated_where_one_snapshot_has_it_twice(in_snapshot: tuple[i
         name=lambda code: "ab"[code],
     )
     members: Any = SimpleNamespace(manifest_count=2, by_snapshot={7: in_snapshot}, checked=(7,))
-    found = cross_files._repeated(members, {0: "m0", 1: "m1"}, files)
+    found = cross_files._find_repeated(members, {0: "m0", 1: "m1"}, files)
     assert [one.requirement for one in found] == codes

@@ -77,7 +77,7 @@ class FlinkWriter:
             named = [field["name"] for field in operation["schema"]["fields"] if field["id"] in keys]
             if len(named) != len(keys):
                 raise Unsupported("a primary key in Flink cannot have fields of structs")
-            columns.append(f"PRIMARY KEY ({_listed(named)}) NOT ENFORCED")
+            columns.append(f"PRIMARY KEY ({_identifier_list(named)}) NOT ENFORCED")
         parts = []
         for part in operation.get("partition", ()):
             if part["transform"] != "identity" or part["name"] != part["source"]:
@@ -85,7 +85,7 @@ class FlinkWriter:
                     "Flink's SQL partitions by untransformed columns, whose names the partition fields get"
                 )
             parts.append(part["source"])
-        by = f" PARTITIONED BY ({_listed(parts)})" if parts else ""
+        by = f" PARTITIONED BY ({_identifier_list(parts)})" if parts else ""
         properties = {
             **operation.get("properties", {}),
             "format-version": str(operation["format_version"]),
@@ -126,10 +126,10 @@ class FlinkWriter:
             columns = ", ".join(literal(field["type"], None, DIALECT) for field in fields)
             self._run(f"INSERT INTO {self._target(operation)} SELECT {columns} FROM (VALUES (1)) AS v(x) WHERE x = 0")
             return
-        names, rows = self._given(fields, operation["rows"])
+        names, rows = self._columns_and_query(fields, operation["rows"])
         self._run(f"INSERT INTO {self._target(operation)} ({names}) {rows}")
 
-    def _given(self, fields: list[Json], rows: list[Json]) -> tuple[str, str]:
+    def _columns_and_query(self, fields: list[Json], rows: list[Json]) -> tuple[str, str]:
         """Return the SQL of the columns that rows have, and a query for the rows.
 
         Raises:
@@ -140,14 +140,14 @@ class FlinkWriter:
         if unknown := [name for name in given if name not in types]:
             raise Invalid(f"no column {unknown[0]}")
         selects = (f"SELECT {', '.join(literal(types[name], row[name], DIALECT) for name in given)}" for row in rows)
-        return _listed(given), " UNION ALL ".join(selects)
+        return _identifier_list(given), " UNION ALL ".join(selects)
 
     def overwrite(self, operation: Json) -> None:
         """Run ``INSERT OVERWRITE``, which replaces an unpartitioned table, or the partitions that contain new rows."""
         fields, rows = self._fields(), operation["rows"]
         if not rows or not self._is_whole(operation["filter"], rows):
             raise Unsupported("Flink overwrites a whole unpartitioned table, or the partitions of the new rows")
-        names, query = self._given(fields, rows)
+        names, query = self._columns_and_query(fields, rows)
         self._run(f"INSERT OVERWRITE {self._target(operation)} ({names}) {query}")
 
     def _specs(self) -> tuple[dict[int, list[Json]], list[Json]]:
@@ -291,7 +291,7 @@ def _column(field: Json) -> str:
     return f"{identifier((field['name'],), DIALECT)} {sql_type(field['type'], DIALECT)}{null}{comment}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _identifier_list(names: Sequence[str]) -> str:
     return ", ".join(identifier((name,), DIALECT) for name in names)
 
 

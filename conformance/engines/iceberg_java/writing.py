@@ -114,14 +114,14 @@ class JavaWriter:
         names, types = same_columns(rows), self._types
         if unknown := [name for name in names if name not in types]:
             raise Invalid(f"no column {unknown[0]}")
-        return _listed(names), _tuples(types, names, rows)
+        return _identifier_list(names), _tuples(types, names, rows)
 
     def overwrite(self, operation: Json) -> None:
         if not operation["rows"]:
             raise Unsupported("an overwrite needs rows")
         names, values = self._values(operation["rows"])
         where = predicate_sql(operation["filter"], self._fields, SPARK)
-        rows = f"SELECT {_listed(self._types)} FROM VALUES {values} AS s({names})"
+        rows = f"SELECT {_identifier_list(self._types)} FROM VALUES {values} AS s({names})"
         self._execute(f"INSERT INTO {self._target(operation)} REPLACE WHERE {where} {rows}")
 
     def delete(self, operation: Json) -> None:
@@ -142,13 +142,14 @@ class JavaWriter:
             if field["required"] and field["name"] not in given and field.get("write-default") is None:
                 raise Unsupported(f"MERGE adds rows, and a value of the required column {field['name']} is missing")
         values = _tuples(self._types, given, operation["rows"])
-        source = f"(SELECT * FROM VALUES {values} AS v({_listed(given)})) s"
+        source = f"(SELECT * FROM VALUES {values} AS v({_identifier_list(given)})) s"
         on = " AND ".join(f"t.{_column(name)} = s.{_column(name)}" for name in operation["on"])
         sets = ", ".join(f"t.{_column(name)} = s.{_column(name)}" for name in given)
         added = identifiers(given, SPARK, "s.")
         self._execute(
             f"MERGE INTO {self._target(operation)} t USING {source} ON {on} "
-            f"WHEN MATCHED THEN UPDATE SET {sets} WHEN NOT MATCHED THEN INSERT ({_listed(given)}) VALUES ({added})",
+            f"WHEN MATCHED THEN UPDATE SET {sets} "
+            f"WHEN NOT MATCHED THEN INSERT ({_identifier_list(given)}) VALUES ({added})",
             _mode(operation),
         )
 
@@ -179,7 +180,7 @@ def _in_sql(fields: list[Json]) -> bool:
     return True
 
 
-def _listed(names: Iterable[str]) -> str:
+def _identifier_list(names: Iterable[str]) -> str:
     return identifiers(names, SPARK)
 
 

@@ -51,7 +51,7 @@ def _snapshot_id(table: StaticTable, args: Arguments) -> int | None:
 
 
 @contextmanager
-def _judged() -> Iterator[None]:
+def _convert_errors() -> Iterator[None]:
     """Convert exceptions of the block to `Unsupported`, `Invalid`, or RuntimeError for panics."""
     try:
         yield
@@ -69,7 +69,7 @@ def _read(args: Arguments) -> object:
     """Run ``scan_iceberg``, then filter and select columns on the lazy frame."""
     table_requests.check_metadata_columns(args, "scan_iceberg")
     names = args.get("select")
-    with _judged():
+    with _convert_errors():
         table = StaticTable.from_metadata(args["table"])
         frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
         if "filter" in args:
@@ -80,7 +80,7 @@ def _read(args: Arguments) -> object:
 
 def _plan(args: Arguments) -> object:
     """Return the files that the planner of ``scan_iceberg`` passes to the Parquet reader."""
-    with _judged():
+    with _convert_errors():
         table = StaticTable.from_metadata(args["table"])
         if table.current_snapshot() is None and not args.keys() & set(table_requests.TIMES):
             return {"files": []}  # scan_iceberg then plans nothing
@@ -89,7 +89,7 @@ def _plan(args: Arguments) -> object:
             made = push_down_not(args["filter"], table_requests.columns(args))
             frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
             frame.filter(build_predicate(made, _leaf)).collect_schema()  # Polars refuses columns that do not exist
-            row_filter = build_predicate(made, _planned)
+            row_filter = build_predicate(made, _to_planner_expression)
             if isinstance(row_filter, bool):
                 row_filter = expressions.AlwaysTrue() if row_filter else expressions.AlwaysFalse()
         scan = plugin_scan(
@@ -125,7 +125,7 @@ NOT_GIVEN = (
 """Arguments that the adapter does not pass to the planner, which only prunes files by the filter."""
 
 
-def _planned(leaf: Leaf) -> Any:
+def _to_planner_expression(leaf: Leaf) -> Any:
     """Convert a leaf to PyIceberg's classes, which the planner accepts."""
     constants = [leaf.constants] if leaf.op in ("in", "not-in") else leaf.constants
     return PREDICATES[leaf.op](".".join(leaf.path), *constants)

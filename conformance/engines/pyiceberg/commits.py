@@ -44,7 +44,7 @@ def _schema(args: Arguments) -> Schema:
     )
 
 
-def _partitioned(args: Arguments) -> PartitionSpec:
+def _partition_spec(args: Arguments) -> PartitionSpec:
     column = race_logs.partition_column(args)
     if column is None:
         return PartitionSpec(spec_id=0)
@@ -83,7 +83,7 @@ def replay(args: Arguments) -> object:
         metadata = race_logs.initial_metadata(args)
         if metadata is None:
             properties["format-version"] = str(version)
-            first.create_table(TABLE, _schema(args), partition_spec=_partitioned(args), properties=properties)
+            first.create_table(TABLE, _schema(args), partition_spec=_partition_spec(args), properties=properties)
         else:
             metadata |= {"location": file_location(f"{directory}/races/table"), "properties": properties}
             begun = Path(directory, "00000-begun.metadata.json")
@@ -191,7 +191,7 @@ class Writer:
         bound = to_bytes(field.field_type, value)
         return {**made, "lower_bounds": {number: bound}, "upper_bounds": {number: bound}}
 
-    def _known(self, change: Change) -> list[DataFile]:
+    def _known_files(self, change: Change) -> list[DataFile]:
         snapshot = self._table.metadata.snapshot_by_name(change.get("branch", "main"))
         return [
             entry.data_file
@@ -226,7 +226,7 @@ class Writer:
                 producer._predicate = self._filter(change)
             for file in self._new(change):
                 producer.append_data_file(file)
-            for file in self._known(change):
+            for file in self._known_files(change):
                 producer.delete_data_file(file)
 
     def _delete_where(self, change: Change) -> None:

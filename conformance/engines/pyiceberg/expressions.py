@@ -67,7 +67,7 @@ def _predicate(args: Arguments, schema: Schema) -> Any:
     fields = args["schema"]["fields"]
     types = {field["name"]: native.kind(field["type"]) for field in fields}
     try:
-        predicate = _built(to_legacy_form(args["predicate"], fields), types)
+        predicate = _build(to_legacy_form(args["predicate"], fields), types)
         bind(schema, predicate, case_sensitive=True)
     except TypeError as error:
         raise Invalid(str(error)) from None
@@ -82,23 +82,23 @@ def to_pyiceberg(predicate: Any, schema: Schema) -> Any:
     """
     types = {name: native.kind(str(schema.find_field(name).field_type)) for name in schema.column_names}
     try:
-        built = _built(predicate, types)
+        built = _build(predicate, types)
         bind(schema, built, case_sensitive=True)
     except TypeError as error:
         raise Invalid(str(error)) from None
     return built
 
 
-def _built(predicate: Any, types: dict[str, str]) -> Any:
+def _build(predicate: Any, types: dict[str, str]) -> Any:
     match predicate:
         case bool():
             return expressions.AlwaysTrue() if predicate else expressions.AlwaysFalse()
         case {"type": "not", "child": child}:
-            return expressions.Not(_built(child, types))
+            return expressions.Not(_build(child, types))
         case {"type": "and", "left": left, "right": right}:
-            return expressions.And(_built(left, types), _built(right, types))
+            return expressions.And(_build(left, types), _build(right, types))
         case {"type": "or", "left": left, "right": right}:
-            return expressions.Or(_built(left, types), _built(right, types))
+            return expressions.Or(_build(left, types), _build(right, types))
         case {"type": str(name), "term": str(column)} if name in PREDICATES:
             kind = types.get(column, "")
             constants = predicate.get("values", [predicate["value"]] if "value" in predicate else [])

@@ -93,7 +93,7 @@ BYTES = frozenset({"lower_bounds", "upper_bounds", "key_metadata", "lower_bound"
 
 
 @contextmanager
-def _judged() -> Iterator[None]:
+def _convert_errors() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
@@ -204,9 +204,9 @@ def _read(args: Arguments) -> object:
     if manifest.get("first_row_id") is not None or not ROW_IDS.isdisjoint(names or ()):
         raise Unsupported("PyIceberg's manifests have no row ids or deletion vectors")
     data = bytes.fromhex(args["bytes"])
-    listed = _listed({**manifest, "manifest_path": "memory:/m.avro", "manifest_length": str(len(data))})
+    listed = _to_manifest_file({**manifest, "manifest_path": "memory:/m.avro", "manifest_length": str(len(data))})
     schema, specs = engine_table(args)
-    with _judged():
+    with _convert_errors():
         entries = listed.fetch_manifest_entry(Memory(data), discard_deleted=False)
     spec = specs.get(listed.partition_spec_id)
     if spec is None:
@@ -234,7 +234,7 @@ def _list_read(args: Arguments) -> object:
     if "first_row_id" in args.get("select", ()):
         raise Unsupported("PyIceberg has no row ids")
     file = MemoryInput("memory:/l.avro", bytes.fromhex(args["bytes"]))
-    with _judged():
+    with _convert_errors():
         manifests = list(read_manifest_list(file))
     return {"manifests": [_listed_form(one) for one in manifests]}
 
@@ -263,7 +263,7 @@ def _value(name: str, value: Any) -> Any:
     return int(value) if isinstance(value, str) and name not in ("file_path", "manifest_path") else value
 
 
-def _listed(form: JsonObject) -> ManifestFile:
+def _to_manifest_file(form: JsonObject) -> ManifestFile:
     values = {name: _value(name, form.get(name)) for name in LISTED if name != "partitions"}
     values["content"] = ManifestContent(form.get("content", 0))
     for name in ("sequence_number", "min_sequence_number"):
@@ -289,7 +289,7 @@ def _write(args: Arguments) -> object:
     schema, specs = engine_table(args)
     (spec,) = specs.values()
     output = MemoryOutput("memory:/w.avro")
-    with _judged():
+    with _convert_errors():
         writer = write_manifest(args["format_version"], spec, schema, output, int(args["snapshot_id"]), "deflate")
         with writer:
             for form in args["entries"]:
@@ -326,7 +326,7 @@ def _list_write(args: Arguments) -> object:
         raise Unsupported("PyIceberg does not write manifest lists of v3")
     output = MemoryOutput("memory:/l.avro")
     parent = args.get("parent_snapshot_id")
-    with _judged():
+    with _convert_errors():
         writer = write_manifest_list(
             args["format_version"],
             output,
@@ -336,7 +336,7 @@ def _list_write(args: Arguments) -> object:
             "deflate",
         )
         with writer:
-            writer.add_manifests([_listed(form) for form in args["manifests"]])
+            writer.add_manifests([_to_manifest_file(form) for form in args["manifests"]])
     return output.stream.content.hex().upper()
 
 

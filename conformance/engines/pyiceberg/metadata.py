@@ -61,7 +61,7 @@ def _transaction(metadata: Any) -> Transaction:
     return Transaction(table)
 
 
-def _upgraded(metadata: Any, version: int) -> Any:
+def _upgrade_metadata(metadata: Any, version: int) -> Any:
     if version == metadata.format_version:
         return metadata
     if version not in WRITTEN_VERSIONS:
@@ -74,14 +74,14 @@ def _read(args: Arguments) -> JsonObject:
 
 
 def _upgrade(args: Arguments) -> JsonObject:
-    return select_members(args, canonical(_upgraded(parse_metadata(args["metadata"]), args["format_version"])))
+    return select_members(args, canonical(_upgrade_metadata(parse_metadata(args["metadata"]), args["format_version"])))
 
 
 def _write(args: Arguments) -> JsonObject:
     metadata = parse_metadata(args["metadata"])
     if args["format_version"] not in WRITTEN_VERSIONS:
         raise Unsupported(f"PyIceberg does not write metadata of v{args['format_version']}")
-    document: JsonObject = json.loads(_upgraded(metadata, args["format_version"]).model_dump_json())
+    document: JsonObject = json.loads(_upgrade_metadata(metadata, args["format_version"]).model_dump_json())
     return select_members(args, document)
 
 

@@ -52,7 +52,7 @@ def _is_past(args: Arguments, snapshot: Any) -> bool:
     return bool(args.keys() & {"snapshot", "timestamp_ms"}) and snapshot.schema_id is not None
 
 
-def _judged(work: Callable[[], object]) -> object:
+def _convert_errors(work: Callable[[], object]) -> object:
     try:
         return work()
     except NotImplementedError as error:
@@ -77,17 +77,17 @@ def _read(args: Arguments) -> object:
         found = [name for name in names if name in read.column_names]
         return arrow_rows.answer(read.select(found), {name: args["types"][name] for name in found})
 
-    return _judged(work)
+    return _convert_errors(work)
 
 
 def _plan(args: Arguments) -> object:
     def work() -> object:
-        return {"files": [_planned(task) for task in _scan(args).plan_files()]}
+        return {"files": [_task_form(task) for task in _scan(args).plan_files()]}
 
-    return _judged(work)
+    return _convert_errors(work)
 
 
-def _planned(task: Any) -> Arguments:
+def _task_form(task: Any) -> Arguments:
     deletes = []
     for delete in task.delete_files:
         described = {"path": delete.file_path}

@@ -33,7 +33,7 @@ def _to_wire(name: str, value: Any) -> Any:
 
 
 @contextmanager
-def _judged() -> Iterator[None]:
+def _convert_panics() -> Iterator[None]:
     """Convert panics of the block to exceptions, as the binding turns the library's refusals into panics."""
     try:
         yield
@@ -54,7 +54,7 @@ def _read(args: Arguments) -> object:
     names = args.get("select")
     if names is not None and "header" in names:
         raise Unsupported("the library does not report the header of a manifest")
-    with _judged():
+    with _convert_panics():
         entries = core.read_manifest_entries(bytes.fromhex(args["bytes"])).entries()
     asked = [name for name in ENTRY if names is None or name in names]
     if any(getattr(entry, name) is None for entry in entries for name in asked):
@@ -65,7 +65,7 @@ def _read(args: Arguments) -> object:
     spec = specs.get(args["manifest_file"]["partition_spec_id"])
     if spec is None:
         raise Unsupported("manifests are read without the specs of the table")
-    with _judged():
+    with _convert_panics():
         return {"entries": [_entry_form(entry, asked, spec.partition_type(schema)) for entry in entries]}
 
 
@@ -74,14 +74,14 @@ def _entry_form(entry: Any, asked: list[str], partition: Any) -> JsonObject:
     form = {name: _to_wire(name, getattr(file, name)) for name in FILE if name != "partition"}
     values = zip(partition.fields, file.partition, strict=True)
     form["partition"] = {
-        str(field.field_id): native.write(str(field.field_type), _scaled(field.field_type, value.value()))
+        str(field.field_id): native.write(str(field.field_type), _to_decimal(field.field_type, value.value()))
         for field, value in values
         if value is not None
     }
     return {**{name: _to_wire(name, getattr(entry, name)) for name in asked}, "data_file": form}
 
 
-def _scaled(type_: Any, value: Any) -> Any:
+def _to_decimal(type_: Any, value: Any) -> Any:
     """Return a decimal for the unscaled integer that the binding returns."""
     if not isinstance(type_, DecimalType) or type(value) is not int:
         return value
@@ -93,7 +93,7 @@ def _scaled(type_: Any, value: Any) -> Any:
 def _list_read(args: Arguments) -> object:
     if "first_row_id" in args.get("select", ()):
         raise Unsupported("the library does not report row ids")
-    with _judged():
+    with _convert_panics():
         manifests = core.read_manifest_list(bytes.fromhex(args["bytes"])).entries()
         return {"manifests": [_listed_form(one) for one in manifests]}
 

@@ -38,14 +38,14 @@ def operations(form: str = FAST) -> dict[str, Callable[[Arguments], object]]:
         form: the form of the reference, `FAST` or `PLAIN` (`conformance.operations.forms`).
     """
     return {
-        name: _when_asked(family, name, form)
+        name: _import_on_first_call(family, name, form)
         for family in families()
         if family.has_module("reference")
         for name in family.operations
     }
 
 
-def _when_asked(family: Family, name: str, form: str) -> Callable[[Arguments], object]:
+def _import_on_first_call(family: Family, name: str, form: str) -> Callable[[Arguments], object]:
     """Return an operation that imports its module on first use, as some imports take longer than the answer."""
 
     @cache

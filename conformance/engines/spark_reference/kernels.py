@@ -91,7 +91,7 @@ def _hashes(type_: Any, column: Any, _: Question) -> list[Any]:
     return hashes
 
 
-def _transformed(type_: Any, column: Any, args: Question) -> list[Any]:
+def _transform(type_: Any, column: Any, args: Question) -> list[Any]:
     transform = parse_transform(args["transform"])
     result = transform.result_type(type_)
     values = _values(result, transform_array(transform, type_, column))
@@ -100,14 +100,14 @@ def _transformed(type_: Any, column: Any, args: Question) -> list[Any]:
     return [to_exchange(result, value) for value in values]
 
 
-def _encoded(type_: Any, column: Any, _: Question) -> list[Any]:
+def _encode(type_: Any, column: Any, _: Question) -> list[Any]:
     return [None if data is None else data.hex().upper() for data in binary_array(type_, column).to_pylist()]
 
 
 KERNELS: dict[str, Callable[[Any, Any, Question], list[Any]]] = {
     "hash": _hashes,
-    "transform": _transformed,
-    "single-value.encode": _encoded,
+    "transform": _transform,
+    "single-value.encode": _encode,
 }
 """The operations with a columnar kernel: functions of type, column and arguments that return exchange values."""
 
@@ -123,15 +123,15 @@ def pack_value(value: Any) -> str:
     return base64.b64encode(pickle.dumps(value)).decode()
 
 
-def _unpacked(text: str) -> Any:
+def _unpack_value(text: str) -> Any:
     return pickle.loads(base64.b64decode(text))  # noqa: S301 - packed by the driver of this session
 
 
 def read_task_rows(args: Question) -> Any:
     """Return the rows of one scan task, in the form that ``table.read`` returns."""
-    reading = _unpacked(args["reading"])
+    reading = _unpack_value(args["reading"])
     try:
-        batches = read_task(_unpacked(args["task"]), reading)
+        batches = read_task(_unpack_value(args["task"]), reading)
         return arrow_rows.answer(pa.Table.from_batches(batches, arrow_schema(reading)), args["types"])
     except NotExamined as error:
         raise Invalid(str(error)) from None

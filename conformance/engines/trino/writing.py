@@ -308,10 +308,10 @@ def _sort_order(parts: list[Json], fields: list[Json]) -> str:
     """
     if any(part["source"] not in [field["name"] for field in fields] for part in parts):
         raise Unsupported("Trino sorts by columns, not by fields inside a column")
-    return _texts(map(_sorted, parts))
+    return _texts(map(_sort_field_sql, parts))
 
 
-def _sorted(part: Json) -> str:
+def _sort_field_sql(part: Json) -> str:
     if part.get("transform", "identity") != "identity":
         raise Unsupported("Trino sorts by columns, not by transforms of columns")
     direction = part.get("direction", "asc").upper()
@@ -337,7 +337,7 @@ def _change(change: Json, fields: list[Json]) -> str:
     column = identifier(tuple(path.split(".")), DIALECT)
     match change["op"]:
         case "add":
-            return _added(change)
+            return _add_column_sql(change)
         case "drop":
             return f"DROP COLUMN {column}"
         case "rename":
@@ -355,7 +355,7 @@ def _change(change: Json, fields: list[Json]) -> str:
     raise Unsupported(f"Trino does not {change['op']} columns")
 
 
-def _added(change: Json) -> str:
+def _add_column_sql(change: Json) -> str:
     path = (*change["parent"].split("."), change["name"]) if change.get("parent") else (change["name"],)
     if change.get("required"):
         raise Unsupported("Trino does not add required columns to a table")

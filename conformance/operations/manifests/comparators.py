@@ -88,7 +88,7 @@ def _partition_types(args: Form) -> dict[str, Any]:
         return {}
 
 
-def _typed(types: dict[str, Any], values: Form) -> Form:
+def _convert_values(types: dict[str, Any], values: Form) -> Form:
     made = {}
     for field_id, value in values.items():
         try:
@@ -99,7 +99,7 @@ def _typed(types: dict[str, Any], values: Form) -> Form:
     return made
 
 
-def _selected(form: Form, names: Iterable[str] | None) -> Form:
+def _select_members(form: Form, names: Iterable[str] | None) -> Form:
     return form if names is None else {name: member for name, member in form.items() if name in names}
 
 
@@ -108,11 +108,11 @@ def _entries(args: Form, form: Form) -> Form:
     names, types = args.get("select"), _partition_types(args)
     entries = []
     for entry in form["entries"]:
-        data_file = dict(_selected(entry.get("data_file", {}), names))
+        data_file = dict(_select_members(entry.get("data_file", {}), names))
         if "partition" in data_file:
-            data_file["partition"] = _typed(types, data_file["partition"] or {})
+            data_file["partition"] = _convert_values(types, data_file["partition"] or {})
         members = {name: member for name, member in entry.items() if name != "data_file"}
-        entries.append({**_plain(_selected(members, names)), "data_file": _plain(data_file)})
+        entries.append({**_plain(_select_members(members, names)), "data_file": _plain(data_file)})
     header = form.get("header", {}) if names is not None and "header" in names else {}
     return {"header": header, "entries": entries}
 
@@ -127,7 +127,7 @@ def compare_manifest_lists(args: Form, expected: Form, got: Form) -> Differences
     names = args.get("select")
 
     def form(answer: Form) -> list[Form]:
-        return [_plain(_selected(manifest, names)) for manifest in answer["manifests"]]
+        return [_plain(_select_members(manifest, names)) for manifest in answer["manifests"]]
 
     return _differences(form(expected), form(got))
 
@@ -137,15 +137,15 @@ def compare_manifest_lists(args: Form, expected: Form, got: Form) -> Differences
 
 def compare_written_manifests(args: Form, expected: str, got: str) -> Differences:
     """Check that a written manifest follows every rule that binds writers, and compare its content."""
-    return _differences(_written(_manifest, args, expected, ours=True), _written(_manifest, args, got))
+    return _differences(_read_written(_manifest, args, expected, ours=True), _read_written(_manifest, args, got))
 
 
 def compare_written_manifest_lists(args: Form, expected: str, got: str) -> Differences:
     """Check and compare a written manifest list, like `manifest_file`."""
-    return _differences(_written(_list, args, expected, ours=True), _written(_list, args, got))
+    return _differences(_read_written(_list, args, expected, ours=True), _read_written(_list, args, got))
 
 
-def _written(read: Any, args: Form, data: str, *, ours: bool = False) -> Form:
+def _read_written(read: Any, args: Form, data: str, *, ours: bool = False) -> Form:
     try:
         form: Form = read(args, bytes.fromhex(data))
     except SpecError as error:
@@ -170,7 +170,7 @@ def _keeps_rules(found: Iterable[Any], *, columns: bool) -> None:
             raise SpecError(one.violation)
 
 
-def _unsorted(entry: Form) -> Form:
+def _drop_unsorted_order(entry: Form) -> Form:
     """Return an entry without the sort order 0, which means unsorted."""
     file = entry["data_file"]
     if file.get("sort_order_id") != 0:
@@ -190,7 +190,7 @@ def _manifest(args: Form, data: bytes) -> Form:
     )
     manifest = manifests.read_manifest(data, manifest_file=listed, specs=specs)
     form = wire.manifest_form(manifest, manifest.entries(), spec.partition_type(schema))
-    form["entries"] = [_unsorted(entry) for entry in form["entries"]]
+    form["entries"] = [_drop_unsorted_order(entry) for entry in form["entries"]]
     header = manifest.header
     form["header"] = {"format_version": int(header.format_version), "partition_spec_id": header.spec_id}
     if header.content is not None:

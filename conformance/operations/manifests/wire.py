@@ -111,11 +111,11 @@ def listed_from_form(form: Form, **defaults: Any) -> ManifestFile:
         values["content"] = ManifestContent(form["content"])
     if form.get("partitions") is not None:
         values["partitions"] = tuple(FieldSummary(**_values(FieldSummary, one)) for one in form["partitions"])
-    made: ManifestFile = _made(ManifestFile, values)
+    made: ManifestFile = _make_record(ManifestFile, values)
     return made
 
 
-def _made(cls: type, values: dict[str, Any]) -> Any:
+def _make_record(cls: type, values: dict[str, Any]) -> Any:
     for attribute, rule in field_rules(cls).items():
         if rule.missing is attrs.NOTHING and attribute not in values:
             raise spec_error(rule.requirement, f"{rule.name} is missing", expected=f"a {rule.name}")
@@ -137,7 +137,7 @@ def entry_from_form(form: Form, partition: StructType) -> ManifestEntry:
     values["partition"] = {int(key): from_exchange(type_, given.get(key)) for key, type_ in types.items()}
     rest = {name: value for name, value in form.items() if name != "data_file"}
     entry = {**_values(ManifestEntry, rest), "status": EntryStatus(form["status"])}
-    made: ManifestEntry = _made(ManifestEntry, {**entry, "data_file": _made(DataFile, values)})
+    made: ManifestEntry = _make_record(ManifestEntry, {**entry, "data_file": _make_record(DataFile, values)})
     return made
 
 

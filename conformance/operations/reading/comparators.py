@@ -39,7 +39,7 @@ def compare_rows(args: JsonObject, expected: JsonObject, got: JsonObject) -> Dif
     types = {name: read_type(json) for name, json in args["types"].items()}
     wanted = [_read(types, row, "expected") for row in expected["rows"]]
     found = [_read(types, row, "the answer's") for row in got["rows"]]
-    missing, surplus = _unpaired(types, wanted, found)
+    missing, surplus = _find_unpaired(types, wanted, found)
     return tuple(islice(_row_differences(types, missing, surplus), MAX_DIFFERENCES))
 
 
@@ -108,7 +108,7 @@ def _key(types: dict[str, Type], row: JsonObject) -> Hashable:
     return tuple(value_key(type_, row[name]) for name, type_ in types.items())
 
 
-def _unpaired(
+def _find_unpaired(
     types: dict[str, Type], wanted: list[JsonObject], found: list[JsonObject]
 ) -> tuple[list[tuple[int, JsonObject]], list[tuple[int, JsonObject]]]:
     """Return the rows, with their places, that have no equal row on the other side."""
@@ -131,7 +131,7 @@ def _row_differences(
     for index, row in missing:
         path = f"/rows/{index}"
         if not surplus:
-            yield Difference(path, _written(types, row), ABSENT)
+            yield Difference(path, _exchange_row(types, row), ABSENT)
             continue
         unlike = [
             {name for name, type_ in types.items() if value_key(type_, row[name]) != value_key(type_, other[name])}
@@ -140,16 +140,16 @@ def _row_differences(
         nearest = min(range(len(surplus)), key=lambda at: len(unlike[at]))
         _, other = surplus.pop(nearest)
         if len(unlike[nearest]) == len(types) > 1:
-            yield Difference(path, _written(types, row), _written(types, other))
+            yield Difference(path, _exchange_row(types, row), _exchange_row(types, other))
             continue
         for name in (name for name in types if name in unlike[nearest]):
             sides = (to_exchange(types[name], side[name]) for side in (row, other))
             yield Difference(f"{path}/{name}", *sides)
     for index, row in surplus:
-        yield Difference(f"/rows/{index}", ABSENT, _written(types, row))
+        yield Difference(f"/rows/{index}", ABSENT, _exchange_row(types, row))
 
 
-def _written(types: dict[str, Type], row: JsonObject) -> JsonObject:
+def _exchange_row(types: dict[str, Type], row: JsonObject) -> JsonObject:
     return {name: to_exchange(type_, row[name]) for name, type_ in types.items()}
 
 
@@ -179,14 +179,14 @@ def _delete_differences(expected: JsonObject, got: JsonObject) -> Iterator[Diffe
     found = _deletes(got["delete_files"])
     if required - found or found - allowed:
         place = expected["data_file"].replace("~", "~0").replace("/", "~1")
-        yield Difference(f"/files/{place}/delete_files", _described(required), _described(found))
+        yield Difference(f"/files/{place}/delete_files", _describe_deletes(required), _describe_deletes(found))
 
 
 def _deletes(files: Any) -> Counter[tuple[str, str | None]]:
     return Counter((file["path"], file.get("content_offset")) for file in files)
 
 
-def _described(deletes: Counter[tuple[str, str | None]]) -> list[str]:
+def _describe_deletes(deletes: Counter[tuple[str, str | None]]) -> list[str]:
     return sorted(path if offset is None else f"{path}#{offset}" for path, offset in deletes.elements())
 
 

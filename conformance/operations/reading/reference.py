@@ -54,12 +54,12 @@ def _scan_plan(functions: Functions, args: Arguments) -> object:
     try:
         plan = functions["scan plan"]
         tasks = plan(table.metadata, state.snapshot, _predicate(args), read_bytes, schema=state.schema)
-        return {"files": [_planned(task) for task in tasks]}
+        return {"files": [_task_form(task) for task in tasks]}
     except NotExamined as error:
         raise Invalid(str(error)) from None
 
 
-def _planned(task: FileScanTask) -> dict[str, Any]:
+def _task_form(task: FileScanTask) -> dict[str, Any]:
     deletes = []
     for delete in task.deletes:
         offset = delete.data_file.content_offset

@@ -84,23 +84,23 @@ def _with_text_longs(value: Any) -> Any:
 def _fields(fields: Any) -> Any:
     """Return fields with types and defaults in canonical spelling; unchanged if they cannot be read."""
     try:
-        struct = type_to_json(_known(type_from_json({"type": "struct", "fields": fields})))
+        struct = type_to_json(_drop_unknown_members(type_from_json({"type": "struct", "fields": fields})))
     except SpecError:
         return fields
     assert isinstance(struct, dict)
     return struct["fields"]
 
 
-def _known(type_: Type) -> Type:
+def _drop_unknown_members(type_: Type) -> Type:
     """Return the type without members that a newer writer added, which the canonical form leaves out."""
     match type_:
         case StructType(fields):
-            known = tuple(evolve(field, type=_known(field.type), extra={}) for field in fields)
+            known = tuple(evolve(field, type=_drop_unknown_members(field.type), extra={}) for field in fields)
             return evolve(type_, fields=known, extra={})
         case ListType(_, element):
-            return evolve(type_, element=_known(element), extra={})
+            return evolve(type_, element=_drop_unknown_members(element), extra={})
         case MapType(_, key, _, value):
-            return evolve(type_, key=_known(key), value=_known(value), extra={})
+            return evolve(type_, key=_drop_unknown_members(key), value=_drop_unknown_members(value), extra={})
         case _:
             return type_
 
@@ -130,20 +130,20 @@ def _table(form: Any) -> Any:
     return _compact(_sorted_lists(made))
 
 
-def _selected(args: Form, form: Any) -> Any:
+def _select_members(args: Form, form: Any) -> Any:
     names = args.get("select")
     return form if names is None or not isinstance(form, dict) else {n: form[n] for n in form if n in names}
 
 
 def compare_tables(args: Form, expected: Any, got: Any) -> Differences:
     """Compare the canonical form of a table, or the selected members."""
-    sides = (_table(_with_text_longs(_selected(args, side))) for side in (expected, got))
+    sides = (_table(_with_text_longs(_select_members(args, side))) for side in (expected, got))
     return _differences(*sides)
 
 
 def compare_table_json(args: Form, expected: Any, got: Any) -> Differences:
     """Compare the metadata JSON that a writer produced, or the selected members."""
-    sides = (_table(_without_implied(_selected(args, side))) for side in (expected, got))
+    sides = (_table(_without_implied(_select_members(args, side))) for side in (expected, got))
     return _differences(*sides)
 
 
@@ -179,7 +179,7 @@ def _nested_ids(type_: Any) -> Iterator[tuple[Form, str]]:
         yield from field_id_places(type_["fields"])
 
 
-def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
+def _renumber(places: list[tuple[Form, str]], last: int) -> int:
     """Renumber the ids above ``last`` as ``last + 1`` and so on, and return the highest id."""
     given: dict[Any, int] = {}
     for holder, name in places:
@@ -192,7 +192,7 @@ def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
 def _highest(stated: Any, places: list[tuple[Form, str]], last: int) -> Any:
     """Renumber new ids; return the highest one if the stated last id is valid, else the stated one."""
     used = max((holder[name] for holder, name in places if type(holder.get(name)) is int), default=last)
-    highest = _renumbered(places, last)
+    highest = _renumber(places, last)
     return highest if type(stated) is int and stated >= max(used, last) else stated
 
 

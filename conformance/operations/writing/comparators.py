@@ -201,7 +201,7 @@ class Lineage:
             return
         if not found.assigns_row_ids:
             return
-        for row, facts in sorted(_grouped(rows).items(), key=lambda one: len(one[1])):
+        for row, facts in sorted(_group_rows(rows).items(), key=lambda one: len(one[1])):
             yield from self._same(path, row, facts, found.lineage(row))
 
     def _same(
@@ -214,7 +214,7 @@ class Lineage:
             known = self._ids.get(fact, [])
             row_id = next((one for one in known if one in left), None)
             if row_id is not None:
-                yield from self._updated(path, row, fact[1], left.pop(row_id))
+                yield from self._check_update(path, row, fact[1], left.pop(row_id))
             elif len(known) < self._most_ids(fact[1]):
                 new.append(fact)
             else:
@@ -240,9 +240,9 @@ class Lineage:
     ) -> Iterator[Difference]:
         self._ids.setdefault(fact, []).append(row_id)
         self._owners[row_id] = fact[0]
-        yield from self._updated(path, row, fact[1], updated)
+        yield from self._check_update(path, row, fact[1], updated)
 
-    def _updated(self, path: str, row: str, operation: int, found: int | None) -> Iterator[Difference]:
+    def _check_update(self, path: str, row: str, operation: int, found: int | None) -> Iterator[Difference]:
         low, high = self.numbers.spans.get(operation, (None, None))
         if low is None or high is None:
             return
@@ -251,7 +251,7 @@ class Lineage:
             yield Difference(f"{path}/_last_updated_sequence_number", f"{wanted} for {row}", found)
 
 
-def _grouped(rows: list[tuple[str, int, int]]) -> dict[str, list[tuple[int, int]]]:
+def _group_rows(rows: list[tuple[str, int, int]]) -> dict[str, list[tuple[int, int]]]:
     groups: dict[str, list[tuple[int, int]]] = {}
     for row, identity, updated in rows:
         groups.setdefault(row, []).append((identity, updated))

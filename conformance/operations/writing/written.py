@@ -70,20 +70,20 @@ class CanonicalRows:
 
 def _text(types: dict[str, Type], row: dict[str, Json]) -> str:
     values = {name: write_literal(type_, read_literal(type_, row.get(name))) for name, type_ in types.items()}
-    return dump_json({name: _ordered(types[name], value) for name, value in values.items()})
+    return dump_json({name: _sort_map_entries(types[name], value) for name, value in values.items()})
 
 
-def _ordered(type_: Type, value: Json) -> Json:
+def _sort_map_entries(type_: Type, value: Json) -> Json:
     """Return a literal with the entries of maps sorted."""
     match type_, value:
         case StructType(fields), dict():
-            return {field.name: _ordered(field.type, value[field.name]) for field in fields}
+            return {field.name: _sort_map_entries(field.type, value[field.name]) for field in fields}
         case ListType(_, element), list():
-            return [_ordered(element, item) for item in value]
+            return [_sort_map_entries(element, item) for item in value]
         case MapType(_, key, _, item_type), {"keys": keys, "values": values}:
             entries = zip(keys, values, strict=True)
             return sorted(
-                ([_ordered(key, one), _ordered(item_type, item)] for one, item in entries),
+                ([_sort_map_entries(key, one), _sort_map_entries(item_type, item)] for one, item in entries),
                 key=lambda entry: json.dumps(entry[0]),
             )
         case _:

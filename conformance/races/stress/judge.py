@@ -238,10 +238,10 @@ def _history(operations: list[JournalEntry], found: FinalTable) -> Iterator[Prob
             reached.add(at)
             at = parents[at]
     if stray := sorted(parents.keys() - reached):
-        yield Problem(HISTORY, f"snapshots that are not reachable from a branch: {_shown(stray)}")
+        yield Problem(HISTORY, f"snapshots that are not reachable from a branch: {_list_numbers(stray)}")
     numbers = [number for _, _, number in found.snapshots]
     if any(numbers) and any(later <= earlier for earlier, later in pairwise(numbers)):
-        yield Problem(HISTORY, f"the sequence numbers of the snapshots do not increase: {_shown(numbers)}")
+        yield Problem(HISTORY, f"the sequence numbers of the snapshots do not increase: {_list_numbers(numbers)}")
     if found.versions is None:
         return
     commits = [one for one in operations if one.kind != "observe"]
@@ -256,7 +256,7 @@ def _history(operations: list[JournalEntry], found: FinalTable) -> Iterator[Prob
         )
 
 
-def _shown(numbers: Iterable[int]) -> str:
+def _list_numbers(numbers: Iterable[int]) -> str:
     texts = [str(number) for number in numbers]
     return ", ".join(texts if len(texts) < 20 else [*texts[:10], "...", *texts[-8:]])
 

@@ -146,7 +146,7 @@ def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
     """Start the server, if there is one, and yield the information that writers need to connect."""
     name = f"t{uuid.uuid4().hex[:10]}"
     if settings.server is None:
-        yield _named(settings, directory, name)
+        yield _named_target(settings, directory, name)
         return
     kind = KINDS.get(settings.server)
     if kind is None:
@@ -179,7 +179,7 @@ def _target(settings: Settings, directory: Path) -> Iterator[_Target]:
         raise StressStopped(str(error)) from None
 
 
-def _named(settings: Settings, directory: Path, name: str) -> _Target:
+def _named_target(settings: Settings, directory: Path, name: str) -> _Target:
     """Return the target for a catalog that the caller names."""
     catalog = settings.catalog or f"sqlite://{directory}/catalog.db?table={name}"
     if catalog.startswith(PREFIX):
@@ -326,13 +326,13 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
         )
         writers_process = _WriterControl(plan, directory / "writers.log")
         stack.callback(writers_process.end)
-        made = _asked(writers_process, "create", plan)
+        made = _call_client(writers_process, "create", plan)
         report = Report(client=made["client"], server=target.server, catalog=plan.catalog)
         started = time.monotonic()
-        _fire(settings, target, writers_process, report)
+        _run_writers(settings, target, writers_process, report)
         report.seconds = time.monotonic() - started
         progress(f"{report.kills} writers were killed; checking")
-        location = _asked(writers_process, "locate", plan)
+        location = _call_client(writers_process, "locate", plan)
         operations = read_journals(journals)
         report.acknowledged = sum(one.outcome == DONE and one.kind != "observe" for one in operations)
         report.acknowledged += made["commits"]
@@ -347,11 +347,11 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
             return report
         _check(location, made["commits"], operations, report)
         if target.drop and not report.problems:
-            _asked(writers_process, "drop", plan)
+            _call_client(writers_process, "drop", plan)
     return report
 
 
-def _asked(writers_process: _WriterControl, what: str, plan: Work) -> Any:
+def _call_client(writers_process: _WriterControl, what: str, plan: Work) -> Any:
     answer = writers_process.ask("call", what)
     if "error" in answer:
         error = answer["error"]
@@ -361,7 +361,7 @@ def _asked(writers_process: _WriterControl, what: str, plan: Work) -> Any:
     return answer["answer"]
 
 
-def _fire(settings: Settings, target: _Target, writers_process: _WriterControl, report: Report) -> None:
+def _run_writers(settings: Settings, target: _Target, writers_process: _WriterControl, report: Report) -> None:
     """Start writers; kill and pause some of them, and kill the server, until the time is up."""
     chance = random.Random(settings.seed)
     until = time.monotonic() + settings.seconds

@@ -95,13 +95,13 @@ def work(client: CatalogClient, writer: int, plan: Work, until: float) -> None:
         for number in range(1, plan.max_commits + 1):
             if number > 1 and time.monotonic() > until:  # each writer commits at least once, however slow the machine
                 return
-            entry = {"writer": writer, "number": number, **_chosen(kinds, chance, writer, number, mine)}
+            entry = {"writer": writer, "number": number, **_choose_operation(kinds, chance, writer, number, mine)}
             if entry["kind"] == "property" and writer == 0 and time.monotonic() - expired > EXPIRE_EVERY_S:
                 expired = time.monotonic()
                 if "expire" in kinds:
                     entry["kind"] = "expire"
             note(journal, {**entry, "t": time.monotonic()})
-            end = _tried(client.commit, client, entry)
+            end = _attempt(client.commit, client, entry)
             note(journal, {"number": number, **end, "t": time.monotonic(), "contradictions": client.contradictions()})
             if entry.get("old") in mine and end["outcome"] != "refused":
                 mine.remove(entry["old"])
@@ -126,11 +126,11 @@ def _kinds(client: CatalogClient, until: float) -> tuple[str, ...]:
 
 def _observe(client: CatalogClient, journal: Any, writer: int, number: int) -> None:
     note(journal, {"writer": writer, "number": number, "kind": "observe", "t": time.monotonic()})
-    end = _tried(lambda _: client.observe(), client, {})
+    end = _attempt(lambda _: client.observe(), client, {})
     note(journal, {"number": number, **end, "t": time.monotonic()})
 
 
-def _tried(do: Callable[[Entry], Entry | None], client: CatalogClient, entry: Entry) -> Entry:
+def _attempt(do: Callable[[Entry], Entry | None], client: CatalogClient, entry: Entry) -> Entry:
     try:
         seen = do(entry)
     except Exception as error:
@@ -139,7 +139,9 @@ def _tried(do: Callable[[Entry], Entry | None], client: CatalogClient, entry: En
     return {"outcome": DONE, "seen": seen or {}}
 
 
-def _chosen(kinds: tuple[str, ...], chance: random.Random, writer: int, number: int, mine: list[int]) -> Entry:
+def _choose_operation(
+    kinds: tuple[str, ...], chance: random.Random, writer: int, number: int, mine: list[int]
+) -> Entry:
     op = writer * PER_WRITER + number
     roll = chance.random()
     if len(mine) > 8 or (mine and roll < 0.2):

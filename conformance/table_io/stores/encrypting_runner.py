@@ -124,12 +124,11 @@ class EncryptingRunner(Runner):
         if isinstance(content, ManifestPayload):
             self._manifests[path] = write_key_metadata(key)
         else:
-            self._list_keys[path] = self._sealed(write_key_metadata(key), self._metadata, length)
+            self._list_keys[path] = self._encrypt_list_key(write_key_metadata(key), self._metadata, length)
         return len(data)
 
-    def _sealed(self, plain: bytes, metadata: TableMetadata, length: int) -> tuple[EncryptionKey, ...]:
-        """Encrypt the key metadata of a manifest list; return the wrapping key, and the encrypted one, for the
-        table."""
+    def _encrypt_list_key(self, plain: bytes, metadata: TableMetadata, length: int) -> tuple[EncryptionKey, ...]:
+        """Encrypt the key metadata of a manifest list; return the wrapping key and the new key."""
         master, now_ms = metadata.properties[KEY_ID], int(time.time() * 1000)
         known = [*(metadata.encryption_keys or ()), *(key for made in self._list_keys.values() for key in made)]
         wrapping = find_wrapping_key(known, master, now_ms)

@@ -281,7 +281,7 @@ def _encoding(target: TargetRecords) -> DeleteEncoding:
     return DeleteEncoding(RecordFileWriter, rows, vector)
 
 
-def _updated(row: NamedRecord, values: NamedRecord) -> NamedRecord:
+def _replace_columns(row: NamedRecord, values: NamedRecord) -> NamedRecord:
     """Return a row with some columns replaced: it keeps its id, and the commit is its last update (LIN009, LIN010)."""
     return {**row, **values, **({LINEAGE[1]: None} if LINEAGE[1] in row else {})}
 
@@ -410,7 +410,9 @@ def update(
         mode = to_position_mode(resolve_mode(metadata, "update", mode))
         plan = plan_write(metadata, lineage=True)
         matched = target.find_matches(where)
-        pieces, rows = _change_rows(target, matched, mode, plan, files, lambda _, __, row: _updated(row, assignments))
+        pieces, rows = _change_rows(
+            target, matched, mode, plan, files, lambda _, __, row: _replace_columns(row, assignments)
+        )
         pieces.added += write_rows(files, plan, rows)
         return table.commit(pieces.change(branch, where, ISOLATION, ()))
 
@@ -443,7 +445,7 @@ def merge(
         plan = plan_write(metadata, lineage=True)
 
         def make(task: FileScanTask, position: int, row: NamedRecord) -> NamedRecord:
-            return _updated(row, source[partners[task.data_file.file_path, position]])
+            return _replace_columns(row, source[partners[task.data_file.file_path, position]])
 
         pieces, rows = _change_rows(target, matched, mode, plan, files, make)
         found_rows = set(partners.values())

@@ -119,10 +119,10 @@ def _each(spark: SparkSession, plan: WritePlan, work: Work, parts: Sequence[Any]
     sent = [pickle.dumps(part) for part in parts]
     rdd = spark.sparkContext.parallelize(sent, len(sent))
     answers = rdd.map(lambda part: _answer(plan, work, pickle.loads(part))).collect()  # noqa: S301
-    return _results(answers, plan, _added)
+    return _results(answers, plan, _added_files)
 
 
-def _added(result: Any) -> Iterable[Any]:
+def _added_files(result: Any) -> Iterable[Any]:
     pieces = result[0] if isinstance(result, tuple) else result
     return pieces.added if isinstance(pieces, FileChanges) else pieces
 
@@ -154,11 +154,11 @@ def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary
     check_branch(table.metadata, branch)
     plan = plan_write(table.metadata)
     with _writing(plan):
-        added = _written(rows, plan)
+        added = _write_rows(rows, plan)
         return table.commit(evolve(changes.append(added, branch=branch), summary=summary))
 
 
-def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None = None) -> list[Any]:
+def _write_rows(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None = None) -> list[Any]:
     """Write the rows of a DataFrame, all of which must match a given predicate; return the entries."""
     if not rows.columns and not rows.isEmpty():  # Python would get batches without rows
         raise spec_error(
@@ -178,7 +178,7 @@ def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None =
 
     with _rows_counted(rows.sparkSession):
         answers = [bytes(row["answer"]) for row in numbered.mapInArrow(write, "answer binary").collect()]
-    return [new for result in _results(answers, plan, _added) for new in result]
+    return [new for result in _results(answers, plan, _added_files) for new in result]
 
 
 @contextmanager
@@ -255,7 +255,7 @@ def _parts(spark: SparkSession, tasks: Sequence[FileScanTask]) -> list[list[File
     return [group[at : at + most] for group in groups.values() for at in range(0, len(group), most)]
 
 
-def _joined(parts: Iterable[FileChanges]) -> FileChanges:
+def _join_changes(parts: Iterable[FileChanges]) -> FileChanges:
     joined = FileChanges()
     for one in parts:
         joined.added += one.added
@@ -265,7 +265,7 @@ def _joined(parts: Iterable[FileChanges]) -> FileChanges:
     return joined
 
 
-def _changed(
+def _apply_to_target(
     spark: SparkSession,
     table: WritableTable,
     plan: WritePlan,
@@ -278,7 +278,7 @@ def _changed(
     known = to_position_mode(resolve_mode(table.metadata, operation, mode))
     tasks = TargetRows(table.table, branch, 1).tasks(where)
     change = _RowChange(table=table.table, branch=branch, where=where, mode=known, assignments=assignments)
-    return _joined(_each(spark, plan, change, _parts(spark, tasks)))
+    return _join_changes(_each(spark, plan, change, _parts(spark, tasks)))
 
 
 def delete(
@@ -297,7 +297,7 @@ def delete(
     """
     plan = plan_write(table.metadata, lineage=True)
     with _writing(plan):
-        pieces = _changed(spark, table, plan, "delete", where, mode, branch)
+        pieces = _apply_to_target(spark, table, plan, "delete", where, mode, branch)
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 
@@ -316,7 +316,7 @@ def update(
     make_assigner(table.metadata.current_schema, assignments)
     plan = plan_write(table.metadata, lineage=True)
     with _writing(plan):
-        pieces = _changed(spark, table, plan, "update", where, mode, branch, assignments)
+        pieces = _apply_to_target(spark, table, plan, "update", where, mode, branch, assignments)
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 
@@ -335,8 +335,8 @@ def overwrite(
     every = bound_filter(where, table.metadata) if matching else None
     plan = plan_write(table.metadata, lineage=True)
     with _writing(plan):
-        pieces = _changed(rows.sparkSession, table, plan, "delete", where, mode, branch)
-        pieces.added += _written(rows, plan_write(table.metadata, write_id=f"{plan.write_id}-new"), every)
+        pieces = _apply_to_target(rows.sparkSession, table, plan, "delete", where, mode, branch)
+        pieces.added += _write_rows(rows, plan_write(table.metadata, write_id=f"{plan.write_id}-new"), every)
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 
@@ -353,7 +353,7 @@ def overwrite_partitions(
     spec = metadata.default_spec
     plan = plan_write(metadata)
     with _writing(plan):
-        pieces = FileChanges(added=_written(rows, plan))
+        pieces = FileChanges(added=_write_rows(rows, plan))
         written = {partition_key(new.data_file, spec) for new in pieces.added}
         for task in TargetRows(table.table, branch, 1).tasks():
             own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
@@ -417,16 +417,16 @@ def merge(
     with _writing(plan):
         tasks = TargetRows(table.table, branch, 1).tasks()
         done = _each(spark, plan, change, _parts(spark, tasks))
-        pieces = _joined(part for part, _ in done)
+        pieces = _join_changes(part for part, _ in done)
         some = np.zeros(source.num_rows, bool)
         for _, packed in done:
             some |= np.unpackbits(packed, count=source.num_rows).astype(bool)
         if insert:
-            pieces.added += _here(plan, merging.unmatched_rows(some))
+            pieces.added += _write_in_driver(plan, merging.unmatched_rows(some))
         return table.commit(pieces.change(branch, TRUE, isolation, summary))
 
 
-def _here(plan: WritePlan, rows: Rows) -> tuple[Any, ...]:
+def _write_in_driver(plan: WritePlan, rows: Rows) -> tuple[Any, ...]:
     """Write rows in the driver."""
     files = NewFiles()
     with remove_on_failure(files):
@@ -479,7 +479,7 @@ def compact(
     plan = plan_write(metadata, lineage=True, target_bytes=target_bytes)
     with _writing(plan):
         change = _Compaction(table=table.table, branch=branch)
-        pieces = _joined(_each(spark, plan, change, list(groups.values())))
+        pieces = _join_changes(_each(spark, plan, change, list(groups.values())))
         added = [evolve(new, data_sequence_number=number) for new in pieces.added]
         made = changes.rewrite_files(added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch)
         return table.commit(evolve(made, summary=summary))

@@ -58,7 +58,7 @@ class WritableTable:
             NoTable: the store no longer has the table.
             SpecError: TMD002, if a different table has replaced it; or the metadata cannot be read.
         """
-        self.base = _loaded(self.store, self.metadata)
+        self.base = _load(self.store, self.metadata)
         return self
 
     def commit(self, change: Change) -> CommitResult:
@@ -104,10 +104,10 @@ def open_table(url: str, *, keys: encryption.WritingKeyService | None = None) ->
 
 def open_stored(store: Store, *, keys: encryption.WritingKeyService | None = None) -> WritableTable:
     """Open the table of a store; errors as in `open_table`."""
-    return WritableTable(store, _loaded(store), keys)
+    return WritableTable(store, _load(store), keys)
 
 
-def _loaded(store: Store, expected: TableMetadata | None = None) -> Base:
+def _load(store: Store, expected: TableMetadata | None = None) -> Base:
     base = load(store, expected)
     if base is None:
         raise NoTable("there is no table in the store")
@@ -194,7 +194,7 @@ def new_metadata(
     return made
 
 
-class _Watched:
+class _RecordingStore:
     """A store that records the files that are written, and whether the pointer may have moved."""
 
     def __init__(self, store: Store) -> None:
@@ -220,7 +220,7 @@ class _Watched:
 def _commit(store: Store, change: Change, base: Base | None, keys: encryption.WritingKeyService | None) -> CommitResult:
     if base is not None:
         check_keys(base.metadata, keys)
-    watched: Any = _Watched(store)
+    watched: Any = _RecordingStore(store)
     runner = (
         Runner(watched) if keys is None else EncryptingRunner(watched, keys, None if base is None else base.metadata)
     )

@@ -288,13 +288,13 @@ class RowSink:
         """Split the buffered rows by partition."""
         if not self._waiting:
             return
-        joined = _joined(self._waiting)
+        joined = _concatenate(self._waiting)
         self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
         groups: Iterable[tuple[Mapping[int, Any], pa.RecordBatch]]
         spec, schema = self._plan.spec, self._plan.schema
         groups = split_by_partition(spec, schema, joined) if spec.fields else [({}, joined)]
         for values, rows in groups:
-            self._hand(self._partition(values), rows)
+            self._give_to_partition(self._partition(values), rows)
         if self._bytes > MAX_BUFFERED_BYTES:
             for partition in sorted(self._partitions.values(), key=lambda one: -one.bytes):
                 self._flush(partition)
@@ -309,7 +309,7 @@ class RowSink:
             self._partitions[key] = found
         return found
 
-    def _hand(self, partition: _Partition, rows: pa.RecordBatch) -> None:
+    def _give_to_partition(self, partition: _Partition, rows: pa.RecordBatch) -> None:
         """Add rows to a partition, in pieces of at most a row group."""
         step = rows.num_rows
         if not self._sorts:
@@ -350,7 +350,7 @@ class RowSink:
     # In the threads
 
     def _write(self, partition: _Partition, pieces: list[pa.RecordBatch]) -> None:
-        batch = _joined(pieces)
+        batch = _concatenate(pieces)
         if self._sorts:
             batch = sort_batch(self._plan.order, self._plan.schema, batch)
             step = max(1, min(GROUP_ROWS, batch.num_rows * self._group_bytes // max(batch.nbytes, 1)))
@@ -377,7 +377,7 @@ class RowSink:
             partition.file = None
 
 
-def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+def _concatenate(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     libraries: Any = pa
     return batches[0] if len(batches) == 1 else libraries.concat_batches(batches)
 

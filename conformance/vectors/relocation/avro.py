@@ -118,7 +118,7 @@ class ValueReader:
             branch = self.long()
             return UnionValue(branch, self.value(schema[branch]))
         if isinstance(schema, str):
-            return self._named(schema)
+            return self._read_named(schema)
         kind = schema["type"]
         if isinstance(kind, dict | list):
             return self.value(kind)
@@ -135,9 +135,9 @@ class ValueReader:
                 return Raw(self.take(schema["size"]))
             case "enum":
                 return Number(self.long())
-        return self._named(kind)
+        return self._read_named(kind)
 
-    def _named(self, name: str) -> Node:
+    def _read_named(self, name: str) -> Node:
         if name in WIDTHS:
             return Raw(self.take(WIDTHS[name]))
         if name in ("int", "long"):

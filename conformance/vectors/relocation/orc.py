@@ -83,7 +83,7 @@ def _set(message: list[Field], number: int, value: int) -> None:
         field[2] = value
 
 
-def _unpacked(section: bytes, codec: int) -> bytes:
+def _decompress(section: bytes, codec: int) -> bytes:
     if codec == NONE:
         return section
     made, at = [], 0
@@ -95,7 +95,7 @@ def _unpacked(section: bytes, codec: int) -> bytes:
     return b"".join(made)
 
 
-def _packed(data: bytes, codec: int) -> bytes:
+def _compress(data: bytes, codec: int) -> bytes:
     if codec == NONE or not data:
         return data
     if len(data) > CHUNK:
@@ -143,8 +143,8 @@ class _File:
             raise IncompleteFile(f"the compression {self.codec}")
         footer = end - _number(self.postscript, 1)
         metadata = footer - _number(self.postscript, 5)
-        self.footer = fields(_unpacked(data[footer:end], self.codec))
-        self.metadata = fields(_unpacked(data[metadata:footer], self.codec))
+        self.footer = fields(_decompress(data[footer:end], self.codec))
+        self.metadata = fields(_decompress(data[metadata:footer], self.codec))
         self.sizes: dict[int, int] = {}
         self.grown = 0
         """The growth in bytes of the column on disk."""
@@ -175,8 +175,8 @@ class _File:
             stripe_statistics[2] = encode(columns)
         self._statistics(list(_all(self.footer, 7))[self.column], on_disk=True)
         _set(self.footer, 2, place - _number(self.footer, 1))
-        metadata = _packed(encode(self.metadata), self.codec)
-        footer = _packed(encode(self.footer), self.codec)
+        metadata = _compress(encode(self.metadata), self.codec)
+        footer = _compress(encode(self.footer), self.codec)
         _set(self.postscript, 1, len(footer))
         _set(self.postscript, 5, len(metadata))
         postscript = encode(self.postscript)
@@ -186,7 +186,7 @@ class _File:
     def _stripe(self, stripe: list[Field]) -> bytes:
         offset, index, body, tail = (_number(stripe, number) for number in (1, 2, 3, 4))
         start = offset + index + body
-        footer = fields(_unpacked(self.data[start : start + tail], self.codec))
+        footer = fields(_decompress(self.data[start : start + tail], self.codec))
         encodings = [fields(field[2]) for field in _all(footer, 2)]
         encoding = _number(encodings[self.column], 1)
         if encoding not in (DIRECT_V2, DICTIONARY_V2):
@@ -200,7 +200,7 @@ class _File:
         texts = DATA if encoding == DIRECT_V2 else DICTIONARY
         own = {_number(stream, 1): raw for _, stream, raw in streams if _number(stream, 2) == self.column}
         count = _number(stripe, 5) if encoding == DIRECT_V2 else _number(encodings[self.column], 2)
-        changed = self._texts(_unpacked(own[texts], self.codec), _unpacked(own[LENGTH], self.codec), count)
+        changed = self._texts(_decompress(own[texts], self.codec), _decompress(own[LENGTH], self.codec), count)
         made = {ROW_INDEX: self._index} if ROW_INDEX in own else {}
         new: dict[int, Callable[[bytes], bytes]] = {
             texts: lambda _: changed[0],
@@ -213,7 +213,7 @@ class _File:
             kind, after = _number(stream, 1), raw
             if _number(stream, 2) == self.column:
                 if kind in new:
-                    after = _packed(new[kind](_unpacked(raw, self.codec)), self.codec)
+                    after = _compress(new[kind](_decompress(raw, self.codec)), self.codec)
                 if kind < ROW_INDEX:
                     sizes[0] += len(raw)
                     sizes[1] += len(after)
@@ -223,7 +223,7 @@ class _File:
             parts.append(after)
         self.sizes[sizes[0]] = sizes[1]
         self.grown += sizes[1] - sizes[0]
-        made_footer = _packed(encode(footer), self.codec)
+        made_footer = _compress(encode(footer), self.codec)
         for number, value in ((2, lengths[0]), (3, lengths[1]), (4, len(made_footer))):
             _set(stripe, number, value)
         return b"".join((*parts, made_footer))

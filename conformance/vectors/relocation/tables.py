@@ -120,9 +120,9 @@ class _Table:
         except IncompleteFile as error:
             self.made.unreadable[path] = str(error)
             return
-        self._put(path, before, after, columns)
+        self._store_file(path, before, after, columns)
 
-    def _put(self, path: str, before: bytes, after: bytes, columns: Mapping[int, int]) -> None:
+    def _store_file(self, path: str, before: bytes, after: bytes, columns: Mapping[int, int]) -> None:
         self.made.files[path] = after
         if after != before:
             self.resized[f"{self.name}/{path}"] = ResizedFile(len(before), len(after), columns)
@@ -134,11 +134,11 @@ class _Table:
                 if "data_file" in one.fields:
                     self._entry(f"{self.name}/{path}", one)
                 elif "manifest_path" in one.fields:
-                    self._listed(f"{self.name}/{path}", one)
+                    self._update_list_entry(f"{self.name}/{path}", one)
                 avro.replace(one, self.paths)
-        self._put(path, self.made.files[path], avro.write(container), {})
+        self._store_file(path, self.made.files[path], avro.write(container), {})
 
-    def _named(self, record: RecordValue, member: str) -> tuple[str | None, ResizedFile | None]:
+    def _find_named(self, record: RecordValue, member: str) -> tuple[str | None, ResizedFile | None]:
         location = plain_value(record.fields[member])
         path = self.paths.relative(location) if isinstance(location, bytes) else None
         return path, self.resized.get(path) if path is not None else None
@@ -148,7 +148,7 @@ class _Table:
         assert isinstance(data_file, RecordValue)
         for bounds in ("lower_bounds", "upper_bounds"):
             self._cut_bounds(data_file.fields.get(bounds))
-        _, resized = self._named(data_file, "file_path")
+        _, resized = self._find_named(data_file, "file_path")
         if resized is None:
             return
         _follow(data_file, "file_size_in_bytes", resized)
@@ -173,8 +173,8 @@ class _Table:
                     assert isinstance(value, avro.Text)
                     value.value = self.paths.replace_truncated(value.value)
 
-    def _listed(self, list_: str, manifest: RecordValue) -> None:
-        path, resized = self._named(manifest, "manifest_path")
+    def _update_list_entry(self, list_: str, manifest: RecordValue) -> None:
+        path, resized = self._find_named(manifest, "manifest_path")
         if resized is not None:
             _follow(manifest, "manifest_length", resized)
         if path is not None:
