@@ -118,7 +118,7 @@ def partition_specs(draw: st.DrawFn, schema: Schema, version: FormatVersion = V3
     """Return a spec over the columns of a schema; from v3 on also with unknown transforms of several sources."""
     fields: list[PartitionField] = []
     for place in range(draw(st.integers(0, 3))):
-        transform, sources = draw(_transformed(schema, version))
+        transform, sources = draw(_draw_transform(schema, version))
         made = PartitionField(
             **_source_arguments(sources), field_id=FIRST_FIELD_ID + place, name=f"p{place}", transform=transform
         )
@@ -131,7 +131,7 @@ def _source_arguments(ids: tuple[int, ...]) -> dict[str, Any]:
 
 
 @st.composite
-def _transformed(draw: st.DrawFn, schema: Schema, version: FormatVersion) -> tuple[Transform, tuple[int, ...]]:
+def _draw_transform(draw: st.DrawFn, schema: Schema, version: FormatVersion) -> tuple[Transform, tuple[int, ...]]:
     if MULTI_ARGUMENT_TRANSFORMS.is_supported(version) and draw(st.integers(0, 4)) == 0:
         return UnknownTransform("zorder"), (1, 1)
     transform = draw(TRANSFORMS)
@@ -151,7 +151,7 @@ def sort_orders(draw: st.DrawFn, schema: Schema, version: FormatVersion = V3, or
     """Return a sort order with one to three fields."""
     fields = []
     for _ in range(draw(st.integers(1, 3))):
-        transform, sources = draw(_transformed(schema, version))
+        transform, sources = draw(_draw_transform(schema, version))
         direction, nulls = draw(st.sampled_from(SortDirection)), draw(st.sampled_from(NullOrder))
         fields.append(
             SortField(**_source_arguments(sources), transform=transform, direction=direction, null_order=nulls)

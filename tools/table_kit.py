@@ -54,7 +54,7 @@ def parquet_bytes(fields: Sequence[NestedField], rows: Rows | pa.Table, **option
     struct = StructType(tuple(fields))
     schema = arrow_schema(struct)
     table = rows if isinstance(rows, pa.Table) else _arrow_table(fields, rows)
-    arrays = [_retyped(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
+    arrays = [_retype(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
     pq.write_table(pa.table(arrays, schema=schema), out, **WRITER_OPTIONS, **options)
     return with_logical_types(out.getvalue(), struct) if any(logical_types(struct)) else out.getvalue()
 
@@ -65,7 +65,7 @@ def orc_bytes(fields: Sequence[NestedField], rows: Rows, **options: Any) -> byte
     schema = orc_schema.arrow_schema(StructType(tuple(fields)))
     table = _arrow_table(fields, rows)
     arrays = [
-        propagate_nulls(_retyped(column, field.type).combine_chunks())
+        propagate_nulls(_retype(column, field.type).combine_chunks())
         for column, field in zip(table.columns, schema, strict=True)
     ]
     orc.write_table(pa.table(arrays, schema=schema), out, **options)
@@ -92,7 +92,7 @@ def _arrow_table(fields: Sequence[NestedField], rows: Rows) -> pa.Table:
     return pa.table(columns, [field.name for field in fields]) if columns else pa.table({})
 
 
-def _retyped(column: Any, type_: Any) -> Any:
+def _retype(column: Any, type_: Any) -> Any:
     if column.type == type_:
         return column
     if isinstance(type_, pa.ExtensionType) and not isinstance(type_, pa.UuidType):

@@ -82,7 +82,7 @@ section, where no module names the code.
 # What names codes
 
 
-def _named(path: Path) -> Iterator[tuple[str, str]]:
+def _named_codes(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the codes in a Python file, each with the class, function or variable around it (empty for the module)."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
@@ -116,7 +116,7 @@ def _places(body: Sequence[ast.stmt], parent: str) -> Iterator[tuple[int, int, s
                 yield node.lineno, end, before[1]
 
 
-def _emitted(path: Path) -> set[str]:
+def _emitted_codes(path: Path) -> set[str]:
     """Return the codes of the register that a module has as values, and can therefore emit."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     values = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
@@ -179,13 +179,13 @@ def tests_by_code() -> dict[str, dict[str, list[str]]]:
 def _testing(path: Path) -> dict[str, list[str]]:
     """Return the test functions of a file by the codes that they name, directly or through what they use."""
     named: dict[str, set[str]] = defaultdict(set)
-    for code, place in _named(path):
+    for code, place in _named_codes(path):
         named[code].add(place.partition(".")[0])
     if not named:
         return {}
     uses = _uses(ast.parse(path.read_text(encoding="utf-8")))
     tests = [name for name in uses if name.startswith(("test_", "Test"))]
-    reached = {test: _reached(test, uses) for test in tests}
+    reached = {test: _reachable_names(test, uses) for test in tests}
     return {code: [test for test in tests if reached[test] & places_] for code, places_ in named.items()}
 
 
@@ -209,7 +209,7 @@ def _uses(module: ast.Module) -> dict[str, set[str]]:
     return found
 
 
-def _reached(name: str, uses: Mapping[str, set[str]]) -> set[str]:
+def _reachable_names(name: str, uses: Mapping[str, set[str]]) -> set[str]:
     """Return a definition and everything that it uses, directly or not."""
     found: set[str] = set()
     left = [name]
@@ -250,12 +250,12 @@ def evidence() -> Evidence:
     for name, path in _modules("spec_ref", "conformance"):
         short = name.removeprefix("spec_ref/")
         if name not in NAMING_ONLY:
-            for code, place in _named(path):
+            for code, place in _named_codes(path):
                 stated[code][f"`{short}`{f' {place}' if place else ''}"] = None
         if name.startswith("spec_ref/"):
             sections[f"`{short}`"] = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         if name.startswith(("spec_ref/", "conformance/validator/")) and name not in (*NAMING_ONLY, *TABLES):
-            for code in sorted(_emitted(path)):
+            for code in sorted(_emitted_codes(path)):
                 emitted[code].append(name)
     return Evidence(
         stated={code: [place for place in places if _innermost(place, places)] for code, places in stated.items()},

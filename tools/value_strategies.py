@@ -61,28 +61,33 @@ def types(*, max_leaves: int = 8) -> st.SearchStrategy[Type]:
     The field ids of a type are unique, and fields and elements of type ``unknown`` are optional.
     """
     leaves: st.SearchStrategy[Type] = st.one_of(primitive_types(), st.just(VARIANT))
-    return st.recursive(leaves, _nested, max_leaves=max_leaves).map(_numbered)
+    return st.recursive(leaves, _nested, max_leaves=max_leaves).map(_number_fields)
 
 
 def _nested(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
     keys = inner.filter(lambda type_: type_ != UNKNOWN)
     fields = st.lists(st.tuples(inner, st.booleans()), max_size=4).map(
         lambda pairs: StructType(
-            tuple(NestedField(0, f"f{index}", _required(*pair), pair[0]) for index, pair in enumerate(pairs))
+            tuple(NestedField(0, f"f{index}", _with_requiredness(*pair), pair[0]) for index, pair in enumerate(pairs))
         )
     )
-    lists = st.builds(lambda item, required: ListType(0, item, _required(item, required)), inner, st.booleans())
+    lists = st.builds(
+        lambda item, required: ListType(0, item, _with_requiredness(item, required)), inner, st.booleans()
+    )
     maps = st.builds(
-        lambda key, item, required: MapType(0, key, 0, item, _required(item, required)), keys, inner, st.booleans()
+        lambda key, item, required: MapType(0, key, 0, item, _with_requiredness(item, required)),
+        keys,
+        inner,
+        st.booleans(),
     )
     return st.one_of(fields, lists, maps)
 
 
-def _required(type_: Type, required: bool) -> bool:
+def _with_requiredness(type_: Type, required: bool) -> bool:
     return required and type_ != UNKNOWN
 
 
-def _numbered(type_: Type) -> Type:
+def _number_fields(type_: Type) -> Type:
     return _with_ids(type_, itertools.count(1))
 
 
@@ -100,7 +105,7 @@ def _with_ids(type_: Type, ids: Iterator[int]) -> Type:
             return type_
 
 
-def _signed(bits: int) -> st.SearchStrategy[int]:
+def _signed_integers(bits: int) -> st.SearchStrategy[int]:
     return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1)
 
 
@@ -122,17 +127,17 @@ _VARIANTS = st.one_of(
 _VALUES: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "unknown": lambda _: st.none(),
     "boolean": lambda _: st.booleans(),
-    "int": lambda _: _signed(32),
-    "long": lambda _: _signed(64),
+    "int": lambda _: _signed_integers(32),
+    "long": lambda _: _signed_integers(64),
     "float": lambda _: st.floats(width=32),
     "double": lambda _: st.floats(),
     "decimal": _decimals,
-    "date": lambda _: _signed(32),
+    "date": lambda _: _signed_integers(32),
     "time": lambda _: st.integers(0, MICROS_PER_DAY - 1),
-    "timestamp": lambda _: _signed(64),
-    "timestamptz": lambda _: _signed(64),
-    "timestamp_ns": lambda _: _signed(64),
-    "timestamptz_ns": lambda _: _signed(64),
+    "timestamp": lambda _: _signed_integers(64),
+    "timestamptz": lambda _: _signed_integers(64),
+    "timestamp_ns": lambda _: _signed_integers(64),
+    "timestamptz_ns": lambda _: _signed_integers(64),
     "string": lambda _: st.text(),
     "uuid": lambda _: st.uuids(),
     "fixed": lambda type_: st.binary(min_size=type_.length, max_size=type_.length),

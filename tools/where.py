@@ -21,11 +21,11 @@ def main() -> int:
     if not matches:
         print(f"no heading, requirement or module has the words {words!r}", file=sys.stderr)
         return 1
-    print("\n\n".join(_described(match) for match in matches))
+    print("\n\n".join(_describe(match) for match in matches))
     return 0
 
 
-def _described(match: Match) -> str:
+def _describe(match: Match) -> str:
     """Format a match as lines of text."""
     heading = match.heading
     lines = [f"{heading.title} ({heading.document})"]

@@ -70,7 +70,7 @@ class Table:
         self.index = index["tables"][name]
         self.version = FormatVersion(int(name[1:]))
         self.document: bytes = (self.folder / self.index["metadata"]).read_bytes()
-        self.metadata: TableMetadata = read_metadata(_completed(self.document))
+        self.metadata: TableMetadata = read_metadata(_complete_metadata(self.document))
 
     def file(self, location: str) -> bytes:
         """Return the content of a file in the table."""
@@ -112,7 +112,7 @@ class Table:
                 yield "puffin", with_severity(broken)
 
 
-def _completed(text: bytes) -> bytes:
+def _complete_metadata(text: bytes) -> bytes:
     """Add the fields that v1 requires beside today's lists to metadata without them, so that the rest can be read."""
     document = json.loads(text)
     if document["format-version"] == 1:
@@ -345,14 +345,14 @@ def page(all_facts: dict[str, dict[str, JsonObject]], all_indexes: dict[str, Jso
 def _unlike(found: list[str], all_facts: dict[str, dict[str, JsonObject]], kind: str, name: str) -> str:
     """Describe how columns differ from those of the newest Iceberg-Java for the same version."""
     newest = sorted(one for one in all_facts if one.startswith("iceberg-java"))[-1]
-    base, leaves = (_compared(one) for one in (all_facts[newest][name][kind][0]["columns"], found))
+    base, leaves = (_comparable_columns(one) for one in (all_facts[newest][name][kind][0]["columns"], found))
     left_out = [f"no `{id_}`" for id_ in base if id_ not in leaves]
     other = [f"`{id_}: {type_}`" for id_, type_ in leaves.items() if base.get(id_) != type_]
     common = [[id_ for id_ in one if id_ in base and id_ in leaves] for one in (base, leaves)]
     return "; ".join((*left_out, *other, *(["in a different order"] if common[0] != common[1] else []))) or "-"
 
 
-def _compared(found: list[str]) -> dict[str, str]:
+def _comparable_columns(found: list[str]) -> dict[str, str]:
     """Return columns without their defaults, which are listed separately, and without the partition of the table."""
     split = (column.partition(" = ")[0].partition(": ") for column in found)
     return {name: type_ for name, _, type_ in split if not name.startswith("1000 ")}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.fuzz import keeping
+from tools.fuzz import input_store
 from tools.fuzz.guided import GuidanceError, check, fuzz_with_coverage
-from tools.fuzz.keeping import covered_lines, keep_findings, keep_inputs
+from tools.fuzz.input_store import covered_lines, keep_findings, keep_inputs
 from tools.fuzz.mutations import mutate_bytes
 from tools.fuzz.running import Finding
 from tools.fuzz.target import Target, read_inputs
@@ -81,8 +81,8 @@ def test_the_end_of_the_process_is_a_finding(tmp_path: Path) -> None:
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(keeping, "CORPUS", tmp_path / "corpus")
-    monkeypatch.setattr(keeping, "REGRESSIONS", tmp_path / "regressions")
+    monkeypatch.setattr(input_store, "CORPUS", tmp_path / "corpus")
+    monkeypatch.setattr(input_store, "REGRESSIONS", tmp_path / "regressions")
     return tmp_path
 
 

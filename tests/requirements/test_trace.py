@@ -137,7 +137,7 @@ def test_places_are_the_innermost_that_name_a_code(tmp_path: Path) -> None:
         '"""HSH001."""\n\nX = 1\n"""HSH002."""\n\n\nclass A:\n    # HSH003\n    x: int = 1\n    """HSH004."""\n\n'
         '    @property\n    def f(self):\n        """HSH005."""\n        def g():\n            return "HSH006"\n'
     )
-    assert dict(trace._named(module)) == {
+    assert dict(trace._named_codes(module)) == {
         "HSH001": "",
         "HSH002": "X",
         "HSH003": "A",
@@ -145,7 +145,7 @@ def test_places_are_the_innermost_that_name_a_code(tmp_path: Path) -> None:
         "HSH005": "A.f",
         "HSH006": "A.f",
     }
-    assert trace._emitted(module) == {"HSH006"}
+    assert trace._emitted_codes(module) == {"HSH006"}
 
 
 def test_a_test_is_a_function_that_names_a_code_or_uses_what_does(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from tools.scale.paths import (
     limits,
 )
 from tools.scale.requests import requests
-from tools.scale.work import read_plainly
+from tools.scale.work import read_row_by_row
 
 
 def step(count: int, processor: float, memory_mib: int = 100, path: str = "p") -> Measurement:
@@ -87,7 +87,7 @@ def test_rows_of_the_tables_are_what_the_figures_are_of(tmp_path: Path, monkeypa
     made = tables.rows(tmp_path, 5000)
     for location in (made.positions, made.vectors):
         assert read_table(load_table(location)).read_all().num_rows == tables.left(5000) == 4950
-        assert read_plainly(location) == {"count": 4950}
+        assert read_row_by_row(location) == {"count": 4950}
         errors = [
             one for one in validate(location, Level.ROWS, LocalBackend()).findings if one.severity is Severity.ERROR
         ]

@@ -194,7 +194,9 @@ def claims(scale: Scale) -> Iterator[Claim]:
     for name, title, goal in SERVERS[: 1 if scale.quick else None]:
         try:
             with tempfile.TemporaryDirectory() as folder:
-                taken = _taken(KINDS[name], Path(folder), float(scale.size(8, 2)), max(1, min(3, scale.rounds)))
+                taken = _measure_rounds(
+                    KINDS[name], Path(folder), float(scale.size(8, 2)), max(1, min(3, scale.rounds))
+                )
         except EngineError as error:
             raise BenchError(str(error)) from error
         for retries, settings in RETRIES.items():
@@ -202,7 +204,9 @@ def claims(scale: Scale) -> Iterator[Claim]:
             yield from _claims(case, taken["ours", retries], taken["theirs", retries], goal if retries < 0 else None)
 
 
-def _taken(kind: ServerKind, folder: Path, seconds: float, rounds: int) -> dict[tuple[str, int], list[Commits]]:
+def _measure_rounds(
+    kind: ServerKind, folder: Path, seconds: float, rounds: int
+) -> dict[tuple[str, int], list[Commits]]:
     """Measure all rounds of both sides on a new server."""
     taken: dict[tuple[str, int], list[Commits]] = {(who, n): [] for n in RETRIES for who in ("ours", "theirs")}
     running = ManagedServer(kind, folder / "server")

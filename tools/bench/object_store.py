@@ -110,7 +110,7 @@ def measure_validation(files: int, behavior: StoreBehavior, workers: int) -> Fig
     (table,) = answer["tables"]
     if table["entries"] != files or table["counts"]["error"] or not table.get("complete", True):
         raise BenchError(json.dumps(answer)[:2000])
-    requests = _sent(counts)
+    requests = _request_count(counts)
     refused = counts.get("503", 0) + counts.get("reset", 0)
     ideal = requests * behavior.delay_s / min(behavior.connections, CONNECTIONS)
     return Figures(
@@ -193,9 +193,9 @@ def _requests(files: int) -> Iterator[Claim]:
         for name, scan in SCANS.items():
             store.take_counts()
             found = scan(location)
-            ours = _sent(store.take_counts())
+            ours = _request_count(store.take_counts())
             expected = peer(name, location, store.endpoint)
-            theirs = _sent(store.take_counts())
+            theirs = _request_count(store.take_counts())
             if found != expected:
                 raise BenchError(f"{name}: {found} files or rows, and {expected} with {peer.version}")
             yield Claim(
@@ -209,7 +209,7 @@ def _requests(files: int) -> Iterator[Claim]:
             )
 
 
-def _sent(counts: Mapping[str, int]) -> int:
+def _request_count(counts: Mapping[str, int]) -> int:
     return sum(count for name, count in counts.items() if name.startswith(("GET ", "HEAD ")))
 
 

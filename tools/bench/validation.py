@@ -187,7 +187,7 @@ def _resident(process: int) -> int:
         return 0
 
 
-def _worked(process: int) -> float:
+def _processor_seconds(process: int) -> float:
     """Return the processor seconds of a process so far, with those of its children that have ended."""
     try:
         fields = Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()
@@ -219,7 +219,7 @@ def run_measured(
         while not stop.wait(0.1):
             tree = _tree(process.pid)
             sizes = [_resident(one) for one in tree]
-            worked = max(worked, sum(map(_worked, tree)))
+            worked = max(worked, sum(map(_processor_seconds, tree)))
             total, largest = max(total, sum(sizes)), max(largest, *sizes)
 
     sampler = threading.Thread(target=sample)
@@ -236,7 +236,7 @@ def run_measured(
     return seconds, max(processor, worked), total, largest, json.loads(out)
 
 
-def _validated(metadata: Path, engine: str, workers: int) -> tuple[float, float, int, int, dict[str, Any]]:
+def _validate(metadata: Path, engine: str, workers: int) -> tuple[float, float, int, int, dict[str, Any]]:
     command = [
         sys.executable,
         "-m",
@@ -267,7 +267,7 @@ def _manifests(scale: Scale) -> Iterator[Claim]:
         metadata = Tables(Path(folder)).make(entries)
         rates = []
         for _ in range(min(3, scale.rounds)):
-            _, processor, total, _, table = _validated(metadata, "local", 1)
+            _, processor, total, _, table = _validate(metadata, "local", 1)
             if table["entries"] != entries:
                 message = f"{table['entries']} entries were checked, not {entries}"
                 raise BenchError(message)
@@ -374,7 +374,7 @@ def growth(folder: Path) -> None:
     for entries in (10_000, 100_000, 1_000_000):
         metadata = tables.make(entries)
         for engine in ("local", "spark"):
-            seconds, processor, total, largest, table = _validated(metadata, engine, 1)
+            seconds, processor, total, largest, table = _validate(metadata, engine, 1)
             text = f"{entries:>9} {engine:>7} {seconds:>8.2f} {processor:>12.2f} {table['seconds']:>8.2f}"
             print(f"{text} {entries / table['seconds']:>10.0f} {total >> 20:>8} {largest >> 20:>8}", flush=True)
 

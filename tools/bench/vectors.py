@@ -23,7 +23,7 @@ UNDER_WAY = 64
 """The number of requests in flight."""
 
 
-def _asked(scale: Scale) -> tuple[Vector, ...]:
+def _repeat_vectors(scale: Scale) -> tuple[Vector, ...]:
     """Repeat the vectors, each time with different names, so that start-up hardly affects the result."""
     chosen = Selection(suites=SUITES).choose(load(shipped()))
     times = scale.size(10, 2)
@@ -42,7 +42,7 @@ def _rate(asked: Target, vectors: tuple[Vector, ...]) -> float:
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure replays in this process, and through the protocol."""
-    vectors = _asked(scale)
+    vectors = _repeat_vectors(scale)
     served = shlex.join([sys.executable, "-m", "conformance.engines.reference.adapter"])
     ways = {
         "in this process": (target("reference", make_limits(60, 60)), 30_000.0),

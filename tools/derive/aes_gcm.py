@@ -67,12 +67,12 @@ def cipher(key: bytes, block: int) -> int:
         state = [s_box()[byte] for byte in state]
         state = [state[(place + 4 * (place % 4)) % 16] for place in range(16)]  # ShiftRows, column by column
         if at < rounds:
-            state = [_mixed(state[4 * (place // 4) :][:4], place % 4) for place in range(16)]
+            state = [_mix_columns(state[4 * (place // 4) :][:4], place % 4) for place in range(16)]
         state = [a ^ b for a, b in zip(state, keys[at], strict=True)]
     return int.from_bytes(bytes(state), "big")
 
 
-def _mixed(column: Sequence[int], row: int) -> int:
+def _mix_columns(column: Sequence[int], row: int) -> int:
     """Return one byte of the result of MixColumns."""
     a, b, c, d = (column[(row + step) % 4] for step in range(4))
     return _times(a, 2) ^ _times(b, 3) ^ c ^ d
@@ -115,11 +115,11 @@ def encrypt(key: bytes, nonce: bytes, plaintext: bytes, aad: bytes) -> tuple[byt
     first = int.from_bytes(nonce + b"\x00\x00\x00\x01", "big")
     ciphertext = gctr(key, first + 1, plaintext)
     lengths = (8 * len(aad)).to_bytes(8, "big") + (8 * len(ciphertext)).to_bytes(8, "big")
-    value = ghash(cipher(key, 0), _padded(aad) + _padded(ciphertext) + lengths)
+    value = ghash(cipher(key, 0), _pad(aad) + _pad(ciphertext) + lengths)
     return ciphertext, gctr(key, first, value.to_bytes(16, "big"))
 
 
-def _padded(data: bytes) -> bytes:
+def _pad(data: bytes) -> bytes:
     return data + bytes(-len(data) % 16)
 
 

@@ -59,7 +59,7 @@ ASKED = ("boolean-true", "decimal-zeros-at-the-end", "int-max")
 """Default values that valid neighbours of broken documents already have (`metadata-default-*-valid`)."""
 
 
-def _named() -> Iterator[tuple[str, str, Document, Document]]:
+def _names() -> Iterator[tuple[str, str, Document, Document]]:
     """Yield the part, the requirement, the arguments of the request and the expected members of each part."""
     for name, code, document, members in (
         *((name, code, NAMED, members) for name, code, members in MEMBERS),
@@ -70,7 +70,7 @@ def _named() -> Iterator[tuple[str, str, Document, Document]]:
 
 def reads() -> Iterator[Vector]:
     """Yield cases of names, texts and paths of documents that are read."""
-    for name, code, args, form in _named():
+    for name, code, args, form in _names():
         yield Vector(
             f"metadata-read-awkward-{name}",
             (code,),
@@ -124,7 +124,7 @@ def defaults() -> Iterator[Vector]:
 
 def writes() -> Iterator[Vector]:
     """Yield cases of names and texts of documents that are written."""
-    for name, code, args, _ in _named():
+    for name, code, args, _ in _names():
         form = {member: args["metadata"][member] for member in args["select"]}
         yield Vector(
             f"metadata-write-awkward-{name}",
@@ -139,7 +139,7 @@ def writes() -> Iterator[Vector]:
 
 def upgrades() -> Iterator[Vector]:
     """Yield cases of names and texts of documents that are upgraded."""
-    for name, _, args, form in _named():
+    for name, _, args, form in _names():
         yield Vector(
             f"upgrade-awkward-{name}",
             ("VER003",),

@@ -70,7 +70,7 @@ def _promotion(old: str, new: Any, version: int, codes: tuple[str, ...], expect:
     return Vector(name, codes, args, expect, RULES, note, only=(version,), **more)
 
 
-def _promoted(new: Any) -> dict[str, Any]:
+def _promoted_fields(new: Any) -> dict[str, Any]:
     return ok({"fields": [ID, {**DATA, "type": new}], "last-column-id": 2})
 
 
@@ -88,13 +88,13 @@ def promotions() -> Iterator[Vector]:
                 new,
                 2,
                 codes,
-                _promoted(new) if allowed else INVALID,
+                _promoted_fields(new) if allowed else INVALID,
                 "the spec lists the promotion" if allowed else UNLISTED,
             )
     for old, new in sorted(ALLOWED):
         for version in (1, 3):
             yield _promotion(
-                old, new, version, ("EVO003",), _promoted(new), "the spec lists the promotion for every version"
+                old, new, version, ("EVO003",), _promoted_fields(new), "the spec lists the promotion for every version"
             )
     yield _promotion("date", "timestamp", 1, ("EVO003",), INVALID, "the spec lists the promotion from v3")
     for new in (*OLD_TYPES, *NEW_TYPES):
@@ -106,13 +106,13 @@ def promotions() -> Iterator[Vector]:
                 new,
                 3,
                 codes,
-                _promoted(new) if allowed else INVALID,
+                _promoted_fields(new) if allowed else INVALID,
                 "the spec lists the promotion from v3" if allowed else UNLISTED,
             )
     for old, new in NOT_LISTED:
         yield _promotion(old, new, 3, ("EVO003",), INVALID, UNLISTED)
     for new in (*OLD_TYPES, *NEW_TYPES):
-        yield _promotion("unknown", new, 3, ("EVO004",), _promoted(new), "unknown becomes any type")
+        yield _promotion("unknown", new, 3, ("EVO004",), _promoted_fields(new), "unknown becomes any type")
     nested: tuple[Any, ...] = (
         {"type": "list", "element-id": 3, "element-required": False, "element": "int"},
         {"type": "map", "key-id": 3, "key": "int", "value-id": 4, "value-required": False, "value": "int"},
@@ -166,7 +166,7 @@ def partition_sources() -> Iterator[Vector]:
                 name,
                 ("EVO008",),
                 args,
-                _promoted(new) if transform in kept else INVALID,
+                _promoted_fields(new) if transform in kept else INVALID,
                 "derivation: the values of the transform before and after, by Partition Transforms and Appendix B",
                 "the transform gives the same values" if transform in kept else "the transform gives other values",
                 why,

@@ -15,7 +15,7 @@ from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 ORIGIN = "derivation: a valid document with one change, by hand, that the requirement rules out"
 VALID = "derivation: what the field tables and Appendix C give every member, by hand"
-ASKED = ("format-version", "location")
+REQUESTED = ("format-version", "location")
 """The members that are requested from a document that a reader may accept, only to show that it does."""
 
 GROUPS = {
@@ -58,7 +58,7 @@ def _note(case: Case) -> str:
 
 def _read_vector(case: Case) -> Vector:
     document = apply_edits(BASES[case.base], case.edits)
-    asked = ASKED if "/location" not in case.edits else ("format-version", "table-uuid")
+    asked = REQUESTED if "/location" not in case.edits else ("format-version", "table-uuid")
     args: Document = {"metadata": document, "select": list(asked)}
     taken = ok(select_members(canonical(BASES[case.base]), asked))
     why: tuple[str, ...] = case.contradictions
@@ -104,10 +104,10 @@ def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
             yield group, f"{case.id}-valid", _codes(case), document, f"the valid counterpart of metadata-{case.id}"
 
 
-def _asked(base: Document, document: Document) -> tuple[str, ...]:
+def _requested_members(base: Document, document: Document) -> tuple[str, ...]:
     """Return the members in which a neighbour differs from the document from which it was made."""
     before, after = canonical(base), canonical(document)
-    return tuple(name for name in after if after[name] != before.get(name)) or ASKED
+    return tuple(name for name in after if after[name] != before.get(name)) or REQUESTED
 
 
 def _select_all(document: Document) -> tuple[str, ...]:
@@ -136,7 +136,11 @@ def files() -> Iterator[VectorFile]:
     bases = {case.id: BASES[case.base] for _, case in all_cases()}
     for group, name, codes, document, note in _neighbours():
         version = (document["format-version"],)
-        asked = _asked(bases[name.removesuffix("-valid")], document) if group != "bases" else _select_all(document)
+        asked = (
+            _requested_members(bases[name.removesuffix("-valid")], document)
+            if group != "bases"
+            else _select_all(document)
+        )
         args = {"metadata": document, **({"select": list(asked)} if asked else {})}
         form = select_members(canonical(document), asked) if asked else canonical(document)
         near_reads.setdefault(group, []).append(

@@ -12,7 +12,7 @@ from tools.derive.vector import INVALID, Vector, any_of, ok
 Row = tuple[str, str, int, tuple[str, ...], Document, str]
 
 
-def _stored(name: str, base: str, codes: tuple[str, ...], members: str, note: str) -> Row:
+def _stored_case(name: str, base: str, codes: tuple[str, ...], members: str, note: str) -> Row:
     """Return a row of a table of which a writer must write some members unchanged."""
     return name, base, int(base[1]), codes, {member: BASES[base][member] for member in members.split()}, note
 
@@ -32,7 +32,7 @@ WRITES: list[Row] = [
         },
         "v1 writes the current schema and the fields of the default spec",
     ),
-    _stored(
+    _stored_case(
         "v2-ids",
         "v2-nested",
         ("TMD008", "TMD011", "TMD019"),
@@ -40,17 +40,17 @@ WRITES: list[Row] = [
         "v2 writes the lists and the ids of what is current",
     ),
     ("v2-required", "v2-minimal", 2, ("VER005",), dict(BASES["v2-minimal"]), "every field that v2 requires"),
-    _stored(
+    _stored_case(
         "v2-snapshots",
         "v2-small",
         ("SNP003", "SNP005", "SNP007"),
         "last-sequence-number snapshots current-snapshot-id",
         "snapshots with the fields that v2 requires",
     ),
-    _stored("v2-refs", "v2-rich", ("TMD021",), "refs", "branches and tags with their limits"),
-    _stored("v2-logs", "v2-rich", ("TMD031", "TMD032"), "snapshot-log metadata-log", "the logs"),
-    _stored("v2-properties", "v2-rich", ("TMD014",), "properties", "the properties"),
-    _stored(
+    _stored_case("v2-refs", "v2-rich", ("TMD021",), "refs", "branches and tags with their limits"),
+    _stored_case("v2-logs", "v2-rich", ("TMD031", "TMD032"), "snapshot-log metadata-log", "the logs"),
+    _stored_case("v2-properties", "v2-rich", ("TMD014",), "properties", "the properties"),
+    _stored_case(
         "v2-statistics",
         "v2-statistics",
         ("TMD022", "TMD023", "STA005"),
@@ -58,9 +58,11 @@ WRITES: list[Row] = [
         "statistics of both kinds, key metadata too",
     ),
     ("v3-required", "v3-minimal", 3, ("VER005", "TMD024"), dict(BASES["v3-minimal"]), "every field that v3 requires"),
-    _stored("v3-lineage", "v3-small", ("SNP010", "SNP011", "TMD024"), "snapshots next-row-id", "row ids of snapshots"),
-    _stored("v3-keys", "v3-small", ("ENC002", "TMD025"), "encryption-keys", "encryption keys"),
-    _stored("v3-types", "v3-types", ("JSC003", "JSC008"), "schemas", "the types of v3, and defaults"),
+    _stored_case(
+        "v3-lineage", "v3-small", ("SNP010", "SNP011", "TMD024"), "snapshots next-row-id", "row ids of snapshots"
+    ),
+    _stored_case("v3-keys", "v3-small", ("ENC002", "TMD025"), "encryption-keys", "encryption keys"),
+    _stored_case("v3-types", "v3-types", ("JSC003", "JSC008"), "schemas", "the types of v3, and defaults"),
     (
         "v1-as-v2",
         "v1-rich",

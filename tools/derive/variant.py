@@ -47,7 +47,7 @@ def encoded(value: Any) -> tuple[bytes, bytes]:
             name in `TAGGED` and the value to encode.
     """
     names = sorted(_names(value))
-    return metadata(names, sorted_=True), _encoded(value, names)
+    return metadata(names, sorted_=True), _encode(value, names)
 
 
 def _names(value: Any) -> set[str]:
@@ -58,7 +58,7 @@ def _names(value: Any) -> set[str]:
 
 def value(node: Any, names: Sequence[str]) -> bytes:
     """Return the value of a variant, as for `encoded`; the dictionary's names are sorted."""
-    return _encoded(node, names)
+    return _encode(node, names)
 
 
 TAGGED = {
@@ -73,7 +73,7 @@ TAGGED = {
 """Type ids and formats of the primitives for which Python has no type."""
 
 
-def _encoded(value: Any, names: Sequence[str]) -> bytes:
+def _encode(value: Any, names: Sequence[str]) -> bytes:
     match value:
         case None:
             return primitive(0)
@@ -94,9 +94,9 @@ def _encoded(value: Any, names: Sequence[str]) -> bytes:
             return primitive(16 if isinstance(value, str) else 15, struct.pack("<I", len(data)) + data)
         case dict():
             keys = sorted(value)
-            return object_([names.index(key) for key in keys], [_encoded(value[key], names) for key in keys])
+            return object_([names.index(key) for key in keys], [_encode(value[key], names) for key in keys])
         case list():
-            items = [_encoded(item, names) for item in value]
+            items = [_encode(item, names) for item in value]
             ends = [sum(map(len, items[: index + 1])) for index in range(len(items))]
             return bytes([0x03, len(items), 0, *ends]) + b"".join(items)
         case (tag, number):

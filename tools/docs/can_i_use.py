@@ -60,11 +60,11 @@ def page() -> str:
 
 def shown_engines(side: str) -> list[tuple[str, str, str]]:
     """Return the name, title and version of each engine that has results for one side."""
-    tried = [one for one in engines() if any(_tried(one.name, feature, side) for feature in features())]
+    tried = [one for one in engines() if any(_is_tested(one.name, feature, side) for feature in features())]
     return [(one.name, title(one), one.version) for one in tried if one.engine not in OURS]
 
 
-def _tried(name: str, feature: Feature, side: str) -> bool:
+def _is_tested(name: str, feature: Feature, side: str) -> bool:
     return support(name, feature, side).verdict not in ("untested", "no")
 
 

@@ -56,7 +56,7 @@ def names() -> str:
     return ", ".join(one.title for one in engine_folders() if one.is_shipped and one.name not in OURS)
 
 
-def _filled(text: str, block: re.Match[str]) -> str:
+def _fill_block(text: str, block: re.Match[str]) -> str:
     return f"{block[1]}{text}{block[2]}"
 
 
@@ -65,7 +65,7 @@ def pages() -> dict[Path, str]:
     made = {}
     for path, text in ((ROOT / "docs" / "adapters.md", rows()), (ROOT / "README.md", names())):
         found = path.read_text(encoding="utf-8")
-        made[path], times = BLOCK.subn(partial(_filled, text), found)
+        made[path], times = BLOCK.subn(partial(_fill_block, text), found)
         if times != 1:
             raise ValueError(f"{path}: expected one list of engines, found {times}")
     return made

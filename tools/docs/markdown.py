@@ -12,10 +12,10 @@ _LINK = re.compile(r"https?://[^\s,;)\]]+")
 def plain(text: str) -> str:
     """Escape markup in a text, except addresses, which become links, and text in backticks, which stays code."""
     parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
-    return "".join(part if part.startswith("`") and len(part) > 2 else _linked(part) for part in parts)
+    return "".join(part if part.startswith("`") and len(part) > 2 else _link_addresses(part) for part in parts)
 
 
-def _linked(text: str) -> str:
+def _link_addresses(text: str) -> str:
     made, end = "", 0
     for match in _LINK.finditer(text):
         address = match[0].rstrip(".:")

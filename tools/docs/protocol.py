@@ -106,11 +106,11 @@ def rows(defs: JsonObject, names: list[str]) -> list[str]:
     return table(["operation", "arguments", "answer"], cells)
 
 
-def _shortened(value: Any) -> Any:
+def _shorten(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _shortened(item) for name, item in value.items()}
+        return {name: _shorten(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_shortened(item) for item in value]
+        return [_shorten(item) for item in value]
     return f"{value[: LONG - 16]}..." if isinstance(value, str) and len(value) > LONG else value
 
 
@@ -125,7 +125,7 @@ def example(name: str) -> str:
     vector = _vectors()[name]
     assert "ok" in vector.expect, f"{name}: an example has one answer"
     request = {"seq": 1, "op": vector.operation.name, "args": vector.args}
-    lines = [json.dumps(_shortened(one), ensure_ascii=False) for one in (request, {"seq": 1, **vector.expect})]
+    lines = [json.dumps(_shorten(one), ensure_ascii=False) for one in (request, {"seq": 1, **vector.expect})]
     return "\n".join(["```json", *lines, "```"])
 
 

@@ -63,8 +63,8 @@ def _row(vector: Vector) -> dict[str, Any]:
         "versions": ", ".join(f"v{version}" for version in vector.versions),
         "points": [(one, f"contradictions.html#point-{one.lower()}") for one in vector.contradiction],
         "origin": vector.origin,
-        "args": _shortened(html.portable(vector.args)),
-        "expect": _shortened(vector.expect),
+        "args": _shorten(html.portable(vector.args)),
+        "expect": _shorten(vector.expect),
         "answered": [(letter, names) for letter in LETTERS if (names := answered.get(letter))],
         "causes": _causes(vector, answered),
     }
@@ -75,7 +75,7 @@ def _causes(vector: Vector, answered: dict[str, list[str]]) -> list[Cause]:
     return list(dict.fromkeys(cause for name in names for cause in causes_of_vector(name, vector.id)))
 
 
-def _shortened(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= SHOWN else text[: SHOWN - 4] + " ..."
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tools.entry_point import run_main
 from tools.fuzz.guided import GuidanceError, check, fuzz_with_coverage
-from tools.fuzz.keeping import keep_findings, keep_inputs
+from tools.fuzz.input_store import keep_findings, keep_inputs
 from tools.fuzz.running import Outcome, fuzz_in_process
 from tools.fuzz.target import Target
 from tools.fuzz.targets import TARGETS

@@ -95,7 +95,7 @@ def check(seed: int, atheris: Path = ATHERIS, seconds: float = 60) -> None:
 # The functions below run in the process of one target.
 
 
-def _planted() -> Callable[[bytes], object]:
+def _planted_reader() -> Callable[[bytes], object]:
     def read(data: bytes) -> object:
         if data[:1] == b"\xde" and data[1:2] == b"\xad" and data[2:3] == b"\xbe" and data[3:4] == b"\xef":
             raise KeyError("planted")
@@ -108,7 +108,7 @@ def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
     """Fuzz one target; does not return, as the engine ends the process."""
     import atheris
 
-    target = Target(PLANTED, _planted, lambda: [b"sound"]) if name == PLANTED else TARGETS[name]
+    target = Target(PLANTED, _planted_reader, lambda: [b"sound"]) if name == PLANTED else TARGETS[name]
     with atheris.instrument_imports(include=list(INSTRUMENTED)):
         read = target.load()
         for seed_input in target.initial_inputs()[:3]:  # modules that the first inputs import

@@ -215,7 +215,7 @@ def _summaries() -> st.SearchStrategy[list[JsonObject]]:
 
 
 @st.composite
-def _listed(draw: st.DrawFn, version: int, *, rows: bool) -> JsonObject:
+def _list_entry(draw: st.DrawFn, version: int, *, rows: bool) -> JsonObject:
     new = draw(st.booleans())
     content = draw(st.sampled_from([0, 0, 1])) if version > 1 else 0
     manifest: JsonObject = {
@@ -244,7 +244,7 @@ def _list_writing(draw: st.DrawFn) -> JsonObject:
         "format_version": version,
         "snapshot_id": str(COMMITTED),
         "sequence_number": str(NUMBER if version > 1 else 0),
-        "manifests": draw(st.lists(_listed(version, rows=version == 3), max_size=3, unique_by=_path)),
+        "manifests": draw(st.lists(_list_entry(version, rows=version == 3), max_size=3, unique_by=_path)),
     }
     _maybe(draw, asked, parent_snapshot_id=LONGS)
     if version == 3:

@@ -250,7 +250,7 @@ def mutate_avro(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> byte
     if rng.random() < 0.3:
         return mutate_bytes(rng, data, seeds)
     try:
-        metadata, sync, blocks = _opened(data)
+        metadata, sync, blocks = _open_container(data)
     except (IndexError, KeyError, ValueError, zlib.error):
         return mutate_bytes(rng, data, seeds)
     choice = rng.random()
@@ -293,7 +293,7 @@ def mutate_orc(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> bytes
         length, place = _varint_at(postscript, 1)  # the first field is the length of the footer
         compression = postscript[place + 1]
         end = len(data) - len(postscript) - 1
-        footer = _unpacked(data[end - length : end], compression)
+        footer = _decompress(data[end - length : end], compression)
     except (IndexError, ValueError, zlib.error):
         return mutate_bytes(rng, data, seeds)
     footer = mutate_bytes(rng, footer, [footer])
@@ -317,7 +317,7 @@ def _varint_at(data: bytes, place: int) -> tuple[int, int]:
     raise ValueError("too long")
 
 
-def _unpacked(section: bytes, compression: int) -> bytes:
+def _decompress(section: bytes, compression: int) -> bytes:
     """Return the decompressed content of a part of an ORC file, which is deflated or stored."""
     if compression not in (0, 1):
         raise ValueError("the codec is for others")
@@ -332,7 +332,7 @@ def _unpacked(section: bytes, compression: int) -> bytes:
     return made
 
 
-def _opened(data: bytes) -> tuple[dict[bytes, bytes], bytes, list[tuple[int, bytes]]]:
+def _open_container(data: bytes) -> tuple[dict[bytes, bytes], bytes, list[tuple[int, bytes]]]:
     """Return the metadata, sync marker and decompressed blocks of a valid container; the codec becomes ``null``."""
     position, metadata, blocks = 4, {}, []
 

@@ -22,16 +22,16 @@ Question = tuple[str, dict[str, Any]]
 """An operation and its arguments."""
 
 
-def _typed() -> st.SearchStrategy[tuple[Type, Any]]:
+def _typed_values() -> st.SearchStrategy[tuple[Type, Any]]:
     plain = value_strategies.primitive_types().filter(lambda type_: kind(type_) not in NO_VALUES)
     return plain.flatmap(lambda type_: st.tuples(st.just(type_), value_strategies.values(type_)))
 
 
 def _of_value(op: str) -> st.SearchStrategy[Question]:
-    return _typed().map(lambda pair: (op, {"type": type_to_json(pair[0]), "value": to_exchange(*pair)}))
+    return _typed_values().map(lambda pair: (op, {"type": type_to_json(pair[0]), "value": to_exchange(*pair)}))
 
 
-def _encoded(op: str, member: str) -> st.SearchStrategy[Question]:
+def _encoded_questions(op: str, member: str) -> st.SearchStrategy[Question]:
     """Draw questions about values that the reference encoded."""
 
     def asked(pair: tuple[Type, Any]) -> Question:
@@ -41,7 +41,7 @@ def _encoded(op: str, member: str) -> st.SearchStrategy[Question]:
         value = to_json(*pair) if member == "json" else to_binary(*pair).hex().upper()
         return op, {"type": type_to_json(pair[0]), member: value}
 
-    return _typed().filter(lambda pair: pair[1] == pair[1] and _absolute(pair[1]) != float("inf")).map(asked)
+    return _typed_values().filter(lambda pair: pair[1] == pair[1] and _absolute(pair[1]) != float("inf")).map(asked)
 
 
 def _absolute(value: Any) -> Any:
@@ -63,13 +63,13 @@ def _transforms() -> st.SearchStrategy[Question]:
             "value": to_exchange(type_, value),
         }
 
-    fits = st.tuples(_typed(), made).filter(
+    fits = st.tuples(_typed_values(), made).filter(
         lambda drawn: drawn[1].sources is None or kind(drawn[0][0]) in drawn[1].sources
     )
     return fits.map(asked)
 
 
-def _truncated() -> st.SearchStrategy[Question]:
+def _truncation_questions() -> st.SearchStrategy[Question]:
     text = st.tuples(st.just("string"), st.text())
     data = st.tuples(st.just("binary"), st.binary().map(lambda data: data.hex().upper()))
     return st.tuples(st.one_of(text, data), st.integers(1, 20), st.sampled_from(["lower", "upper"])).map(
@@ -122,12 +122,12 @@ def _predicates() -> st.SearchStrategy[Question]:
 QUESTIONS: dict[str, Callable[[], st.SearchStrategy[Question]]] = {
     "hash": lambda: _of_value("hash"),
     "single-value.encode": lambda: _of_value("single-value.encode"),
-    "single-value.decode": lambda: _encoded("single-value.decode", "bytes"),
-    "json-value.encode": lambda: _encoded("json-value.encode", "bytes"),
-    "json-value.decode": lambda: _encoded("json-value.decode", "json"),
+    "single-value.decode": lambda: _encoded_questions("single-value.decode", "bytes"),
+    "json-value.encode": lambda: _encoded_questions("json-value.encode", "bytes"),
+    "json-value.decode": lambda: _encoded_questions("json-value.decode", "json"),
     "bound.encode": lambda: _of_value("bound.encode"),
-    "bound.decode": lambda: _encoded("bound.decode", "bytes"),
-    "bound.truncate": _truncated,
+    "bound.decode": lambda: _encoded_questions("bound.decode", "bytes"),
+    "bound.truncate": _truncation_questions,
     "transform": _transforms,
     "type.parse": _types,
     "metadata.read": _metadata,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tools.fuzz import readers_of_documents, readers_of_files, readers_of_values
+from tools.fuzz import document_readers, file_readers, value_readers
 from tools.fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
-    target.name: target
-    for target in (*readers_of_documents.TARGETS, *readers_of_files.TARGETS, *readers_of_values.TARGETS)
+    target.name: target for target in (*document_readers.TARGETS, *file_readers.TARGETS, *value_readers.TARGETS)
 }
 """All targets, by name."""

@@ -222,7 +222,7 @@ def value_of_other_type(value: Json) -> Json:
     return 7 if isinstance(value, (str, dict, list)) else "seven"
 
 
-def _changed(change: str, value: Json) -> Json:
+def _change_value(change: str, value: Json) -> Json:
     if change == "another value":
         return different_value(value)
     return extreme_value(value, low=change == "lowest")
@@ -243,7 +243,7 @@ def _in_json(cell: Cell, place: dict[str, Json]) -> None:
         case "null":
             place[name] = None
         case change:
-            before, place[name] = place[name], _changed(change, place[name])
+            before, place[name] = place[name], _change_value(change, place[name])
             if place[name] == before:
                 raise NoCell
 
@@ -305,7 +305,7 @@ def _in_header(cell: Cell, manifest: Manifest) -> None:
         case "lowest" | "highest" if name.endswith("-id") or name == "format-version":
             header[name] = str(extreme_value(0, low=cell.change == "lowest", bits=31))
         case change:
-            header[name] = _changed(change, header[name])
+            header[name] = _change_value(change, header[name])
 
 
 def _other_document(text: str) -> str:
@@ -388,6 +388,6 @@ def _in_records(
             elif name == "file_format" and change != "another value":
                 raise NoCell  # a name out of a fixed set has no limits
             else:
-                place[name] = _changed(change, value)
+                place[name] = _change_value(change, value)
             if place[name] == value:
                 raise NoCell

@@ -45,7 +45,7 @@ class Coverage:
 
 def measure(preloaded: Preloaded, kind: str) -> Coverage:
     """Run every case of a kind once, without caches, and record the functions that each runs."""
-    status, found = run_forked(lambda: _measured(preloaded, kind), 3600)
+    status, found = run_forked(lambda: _measure_in_process(preloaded, kind), 3600)
     if status != DONE:
         raise RuntimeError(f"the cases of the kind {kind} could not be run: {found}")
     coverage: Coverage = found
@@ -63,7 +63,7 @@ def combine(parts: Iterable[Coverage]) -> Coverage:
     return coverage
 
 
-def _measured(preloaded: Preloaded, kind: str) -> Coverage:
+def _measure_in_process(preloaded: Preloaded, kind: str) -> Coverage:
     quiet()
     forget()
     functools.lru_cache = _uncached(functools.lru_cache)
@@ -149,7 +149,7 @@ _COVERAGE: list[Coverage] = []
 def load_coverage(preloaded: Preloaded) -> Coverage:
     """Return the coverage; it is measured once for each state of the reference, the vectors and the checks."""
     if not _COVERAGE:
-        _COVERAGE.append(combine(_covered(preloaded, kind) for kind in ("vector", *CHECKS)))
+        _COVERAGE.append(combine(_load_or_measure(preloaded, kind) for kind in ("vector", *CHECKS)))
         for case in _COVERAGE[0].wrong:
             if case.startswith("first:"):
                 continue  # the reference chose a different outcome
@@ -157,7 +157,7 @@ def load_coverage(preloaded: Preloaded) -> Coverage:
     return _COVERAGE[0]
 
 
-def _covered(preloaded: Preloaded, kind: str) -> Coverage:
+def _load_or_measure(preloaded: Preloaded, kind: str) -> Coverage:
     kept = CACHE / f"coverage-{kind}-{_digest()}.pickle"
     if kept.exists():
         coverage: Coverage = pickle.loads(kept.read_bytes())

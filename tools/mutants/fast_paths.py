@@ -80,7 +80,7 @@ def vectorized(rows: Rows, right: Callable[[str], bool], corruptions: Mapping[st
 # Columns
 
 
-def _known(row: Mapping[str, Any]) -> bool:
+def _is_answered(row: Mapping[str, Any]) -> bool:
     return "ok" in row["expect"]
 
 
@@ -96,7 +96,7 @@ def columnar(rows: Rows) -> dict[str, Check]:
     groups: dict[str, list[str]] = {}
     for name, (_, content, row) in rows.items():
         operation = content["operation"]
-        if operation in makers and _known(row):
+        if operation in makers and _is_answered(row):
             args = row["args"]
             alike = {key: args[key] for key in ("type", "transform", "schema", "predicate", "kind") if key in args}
             groups.setdefault(json.dumps([operation, alike], sort_keys=True), []).append(name)
@@ -203,11 +203,13 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
 
     args = cases[0][0]
     fields = args["schema"]["fields"]
-    if len(fields) != 1 or not is_primitive(_schema(args).fields[0].type) or _transformed(args["predicate"]):
+    if len(fields) != 1 or not is_primitive(_schema(args).fields[0].type) or _has_transformed_terms(args["predicate"]):
         return True
     other = {**fields[0], "id": 2, "name": "other"}
     schema = _schema({"schema": {**args["schema"], "fields": [fields[0], other]}})
-    predicates = [_predicate({"predicate": one}, schema) for one in (args["predicate"], _renamed(args["predicate"]))]
+    predicates = [
+        _predicate({"predicate": one}, schema) for one in (args["predicate"], _rename_column(args["predicate"]))
+    ]
     name = fields[0]["name"]
     spec = PartitionSpec(
         0,
@@ -233,19 +235,19 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
     return found == [one and two for (_, one), (_, two) in pairs]
 
 
-def _transformed(predicate: Any) -> bool:
+def _has_transformed_terms(predicate: Any) -> bool:
     """Return whether a predicate has terms other than columns and constants."""
     return any(
         word in json.dumps(predicate) for word in ('"apply"', '"transform"', '"reference"', '"function"', '"id"')
     )
 
 
-def _renamed(predicate: Any) -> Any:
+def _rename_column(predicate: Any) -> Any:
     """Replace the column in a predicate by ``other``."""
     if not isinstance(predicate, dict):
         return predicate
     return {
-        key: "other" if key == "term" else _renamed(value) if key in ("child", "left", "right") else value
+        key: "other" if key == "term" else _rename_column(value) if key in ("child", "left", "right") else value
         for key, value in predicate.items()
     }
 

@@ -111,7 +111,7 @@ def replace_in_process(mutant: Mutant, *, patches: bool = True) -> None:
         mutant: the mutant.
         patches: whether the code of existing functions may be replaced; otherwise everything is imported again.
     """
-    if not patches or not _patched(mutant):
+    if not patches or not _patch(mutant):
         forget()
         sys.meta_path.insert(0, Finder(mutant))
 
@@ -171,7 +171,7 @@ def all_cases(preloaded: Preloaded, coverage: Coverage) -> list[str]:
     return vectors + others
 
 
-def _patched(mutant: Mutant) -> bool:
+def _patch(mutant: Mutant) -> bool:
     """Replace the code of the module's functions in this process by that of the mutant; return whether any changed.
 
     This takes a hundredth of the time of importing everything again. It is correct for a function that has not run yet,

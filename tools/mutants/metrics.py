@@ -210,7 +210,7 @@ def _chunks() -> bool:
     (footer,) = _varint(data, len(data) - 1 - postscript)
     at = len(data) - 1 - postscript - footer
     header = int.from_bytes(data[at : at + 3], "little")
-    inflated = _inflated(data, at, header)
+    inflated = _inflate(data, at, header)
 
     def written(size: int) -> bytes:
         stored = (size << 1 | 1).to_bytes(3, "little") + inflated
@@ -234,7 +234,7 @@ def _varint(data: bytes, at: int) -> tuple[int]:
             return (value,)
 
 
-def _inflated(data: bytes, at: int, header: int) -> bytes:
+def _inflate(data: bytes, at: int, header: int) -> bytes:
     import zlib
 
     chunk = data[at + 3 : at + 3 + (header >> 1)]

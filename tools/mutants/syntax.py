@@ -86,7 +86,7 @@ def apply_change(tree: ast.Module, change: Change) -> tuple[ast.Module, int, str
         raise Misfit(f"{len(matches)} parts of {change.where or 'the module'} are {change.old!r}")
     found = matches[int(number or 1) - 1]
     first = found.nodes()[0]
-    new: list[Any] = list(_parsed(change.new))
+    new: list[Any] = list(_parse(change.new))
     if not isinstance(first, ast.stmt):
         if len(new) > 1 or (not new and found.start is None) or not all(isinstance(one, ast.Expr) for one in new):
             raise Misfit(f"{change.new!r} cannot replace an expression")
@@ -159,10 +159,10 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
 
 
 def _matches(scope: ast.AST, change: Change) -> Iterator[FoundPart]:
-    old = _parsed(change.old)
+    old = _parse(change.old)
     wanted = [ast.dump(node) for node in old]
     expression = ast.dump(old[0].value) if len(old) == 1 and isinstance(old[0], ast.Expr) else None
-    if expression is not None and any(not isinstance(one, ast.Expr) for one in _parsed(change.new)):
+    if expression is not None and any(not isinstance(one, ast.Expr) for one in _parse(change.new)):
         expression = None  # a statement that is replaced by another kind of statement
     for node in _own(scope):
         if isinstance(node, Definition) and node is not scope:
@@ -182,7 +182,7 @@ def _matches(scope: ast.AST, change: Change) -> Iterator[FoundPart]:
                 yield FoundPart(node, field, None)
 
 
-def _parsed(fragment: str) -> list[ast.stmt]:
+def _parse(fragment: str) -> list[ast.stmt]:
     return ast.parse(fragment).body
 
 
@@ -273,7 +273,7 @@ def _is_fragment(nodes: Sequence[ast.AST]) -> bool:
     if not all(isinstance(one, ast.expr | ast.stmt) for one in nodes):
         return False
     try:
-        again = _parsed(_text(nodes))
+        again = _parse(_text(nodes))
     except SyntaxError:
         return False
     values = [one.value if isinstance(one, ast.Expr) and not isinstance(nodes[0], ast.stmt) else one for one in again]

@@ -55,7 +55,7 @@ class Proof:
 def proofs() -> Mapping[str, tuple[Proof, ...]]:
     """Return the proofs of each requirement that has any, in the order of the kinds."""
     found: dict[str, set[Proof]] = defaultdict(set)
-    for source in (_mutants, _faults, _planted, _corruptions, _refusals, _theorems):
+    for source in (_mutants, _faults, _planted_faults, _corruptions, _refusals, _theorems):
         for code, proof in source():
             found[code].add(proof)
     return {
@@ -120,7 +120,7 @@ def faults() -> dict[str, list[str]]:
     return found
 
 
-def _planted() -> Iterator[tuple[str, Proof]]:
+def _planted_faults() -> Iterator[tuple[str, Proof]]:
     content = _load(PLANTED)
     for name, codes in content["races"].items():
         for code in codes:

@@ -57,11 +57,11 @@ def find_refutation(row: Row) -> str:
     Returns:
         Why the theorem is false; empty if it is proved or undecided.
     """
-    status, found = run_forked(lambda: _refuted(row), SECONDS)
+    status, found = run_forked(lambda: _refute(row), SECONDS)
     return str(found) if status == DONE else ""
 
 
-def _refuted(row: Row) -> str:
+def _refute(row: Row) -> str:
     sys.meta_path.insert(0, Finder(row.mutant))
     from tools.proofs.theorem import EXHAUSTIVE, THEOREMS, prove
     from tools.proofs.theorems import load

@@ -87,7 +87,7 @@ class Model:
         for step in self.steps:
             result = self._take(step)
             known = [result.guard, *(FACTS[name](self.before, WRITER) for name in facts[step.source])]
-            words = self._refuted(known, [*self._invariant(result.after), *result.claims])
+            words = self._find_refuted(known, [*self._invariant(result.after), *result.claims])
             if words:
                 return f"{describe(step)}: {words}"
         return ""
@@ -116,7 +116,7 @@ class Model:
         goals += [(name, clause(state, one)) for name, clause in OF_WRITERS.items() for one in (WRITER, OTHER)]
         return [*goals, ("two versions have one place", are_different(state, WITNESS, OTHER_VERSION))]
 
-    def _refuted(self, hypotheses: Sequence[Any], goals: Sequence[tuple[str, Any]]) -> str:
+    def _find_refuted(self, hypotheses: Sequence[Any], goals: Sequence[tuple[str, Any]]) -> str:
         """Return one of the goals that the hypotheses do not imply; empty if they imply all."""
         model = self._model(hypotheses, [goal for _, goal in goals])
         return "" if model is None else next(words for words, goal in goals if not _is_true(model, goal))
@@ -146,12 +146,12 @@ class Model:
         before = self.before
         result = swap_arrives(before, VERSION, WITNESS, self.kept)
         goals = [*result.claims, *self._invariant(result.after), *unchanged(before, result.after, WRITER)]
-        words = self._refuted([result.guard], goals)
+        words = self._find_refuted([result.guard], goals)
         if words:
             return f"a swap arrives: {words}"
         for step in {(one.effect, one.answer, one.subject, one.parent, one.valid): one for one in self.steps}.values():
             result = self._take(step)
-            words = self._refuted([result.guard], unchanged(before, result.after, OTHER))
+            words = self._find_refuted([result.guard], unchanged(before, result.after, OTHER))
             if words:
                 return f"{describe(step)}: it was known of another writer that {words}, which is no longer true"
         return ""

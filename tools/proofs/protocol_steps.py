@@ -122,7 +122,7 @@ def subject(table: str, name: str) -> Subject:
         next(one for one in racing_changes(fixture, VERSION, writer) if one.name == name) for writer in (0, 1)
     )
     before = shared.files[shared.pointer or ""]
-    after, files = _applied(others.change, shared)
+    after, files = _apply_elsewhere(others.change, shared)
     replaced = evolve(before, table_uuid="00000000-0000-4000-8000-00000000beef")
     refused = {"another table"} | ({"changed"} if name in EXCLUSIVE else set())
     return Subject(
@@ -139,7 +139,7 @@ EXCLUSIVE = frozenset({"schema", "delete-file", "rewrite"})
 """Changes that cannot be done twice, so that a writer who finds the change done by another one has to refuse."""
 
 
-def _applied(change: Any, shared: SharedState) -> tuple[TableMetadata, Mapping[str, Any]]:
+def _apply_elsewhere(change: Any, shared: SharedState) -> tuple[TableMetadata, Mapping[str, Any]]:
     """Return the table after another writer committed a change."""
     files = dict(shared.files)
     steps, drawn = commit(change, shared.table), 0

@@ -119,7 +119,7 @@ def _comparison(function: Callable[[Any, Any], Any], *, different: bool | None =
     return compare
 
 
-def _divided(number: Any, divisor: Any) -> Any:
+def _divide(number: Any, divisor: Any) -> Any:
     # If the divisor is positive, z3 divides as Python does: the remainder is never negative.
     if not active().decide(divisor > 0):
         raise Unsupported("division by a number that may not be positive")
@@ -132,7 +132,7 @@ def _remainder(number: Any, divisor: Any) -> Any:
     return number % divisor
 
 
-def _masked(number: Any, mask: Any) -> Any:
+def _mask(number: Any, mask: Any) -> Any:
     # The lowest bits of a number in two's complement are its remainder, for negative numbers too.
     mask = z3.simplify(mask)
     if not z3.is_int_value(mask) or (mask.as_long() & (mask.as_long() + 1)) or mask.as_long() < 0:
@@ -156,11 +156,11 @@ class SymbolicInt(int):
     __rsub__ = _arithmetic(lambda a, b: a - b, reflected=True)
     __mul__ = _arithmetic(lambda a, b: a * b)
     __rmul__ = _arithmetic(lambda a, b: a * b, reflected=True)
-    __floordiv__ = _arithmetic(_divided)
-    __rfloordiv__ = _arithmetic(_divided, reflected=True)
+    __floordiv__ = _arithmetic(_divide)
+    __rfloordiv__ = _arithmetic(_divide, reflected=True)
     __mod__ = _arithmetic(_remainder)
     __rmod__ = _arithmetic(_remainder, reflected=True)
-    __and__ = _arithmetic(_masked)
+    __and__ = _arithmetic(_mask)
     __lt__ = _comparison(lambda a, b: a < b)
     __le__ = _comparison(lambda a, b: a <= b)
     __gt__ = _comparison(lambda a, b: a > b)

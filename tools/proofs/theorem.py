@@ -337,14 +337,14 @@ def _prove_case(
     except (Undecided, Unsupported) as error:
         return Failure(name, _reason(error)), count, claims
     if values is not None and ended.error is not None:
-        return _replayed(one, case, name, _reason(ended.error), values), count, claims
+        return _replay_failure(one, case, name, _reason(ended.error), values), count, claims
     if not claims:
         return Failure(name, VACUOUS), count, claims
     for values in samples:
         error_ = _run_with(one, case, values)[1]
         if error_ is not None:
             reason = f"proved on symbols, but false of these values: {_reason(error_)}"
-            return _replayed(one, case, name, reason, values), count, claims
+            return _replay_failure(one, case, name, reason, values), count, claims
     return None, count, claims
 
 
@@ -366,7 +366,9 @@ def _run_with(one: Theorem, case: Mapping[str, Any], values: Mapping[str, Any]) 
     return world, None
 
 
-def _replayed(one: Theorem, case: Mapping[str, Any], name: str, reason: str, values: Mapping[str, Any]) -> Failure:
+def _replay_failure(
+    one: Theorem, case: Mapping[str, Any], name: str, reason: str, values: Mapping[str, Any]
+) -> Failure:
     world, error = _run_with(one, case, values)
     if error is None:
         replayed = "with these values the code does what is claimed: a replaced function (a hash, a calendar) is wrong"

@@ -114,23 +114,23 @@ def _validate(location: str, level: str, *engine: str) -> list[str]:
     return ["conformance", "validate", location, "--level", level, "--format", "json", "--fail-on", "never", *given]
 
 
-def _counted(count: int, answer: Mapping[str, Any]) -> bool:
+def _has_count(count: int, answer: Mapping[str, Any]) -> bool:
     return bool(answer["count"] == count)
 
 
-def _hundredth(count: int, answer: Mapping[str, Any]) -> bool:
+def _is_hundredth(count: int, answer: Mapping[str, Any]) -> bool:
     """Return whether about one file in a hundred was planned; filters may match one more file at either end."""
     return bool(abs(answer["count"] - count // 100) <= count // 1000 + 1)
 
 
-def _sound(entries: Callable[[int], int], count: int, answer: Mapping[str, Any]) -> bool:
+def _is_sound(entries: Callable[[int], int], count: int, answer: Mapping[str, Any]) -> bool:
     """Return whether a report covers the whole table and has no findings."""
     (table,) = answer["tables"]
     return "counts" in table and not table["counts"]["error"] and table["entries"] == entries(count)
 
 
 def _entries(count: int, answer: Mapping[str, Any]) -> bool:
-    return _sound(lambda count: count, count, answer)
+    return _is_sound(lambda count: count, count, answer)
 
 
 def _files(count: int) -> int:
@@ -138,11 +138,11 @@ def _files(count: int) -> int:
 
 
 def _of_rows(count: int, answer: Mapping[str, Any]) -> bool:
-    return _sound(lambda count: _files(count) * 2, count, answer)
+    return _is_sound(lambda count: _files(count) * 2, count, answer)
 
 
 def _of_positions(count: int, answer: Mapping[str, Any]) -> bool:
-    return _sound(lambda count: _files(count) + -(-_files(count) // tables.FILES_A_DELETE_FILE), count, answer)
+    return _is_sound(lambda count: _files(count) + -(-_files(count) // tables.FILES_A_DELETE_FILE), count, answer)
 
 
 ENTRIES, ENTRIES_QUICK = (500, 50_000, 500_000, 5_000_000), (500, 10_000, 40_000)
@@ -164,7 +164,7 @@ PATHS = (
         full=ENTRIES,
         quick=ENTRIES_QUICK,
         command=lambda made, n: _work("planned", made.entries(n), "bounds", str(n)),
-        check=_hundredth,
+        check=_is_hundredth,
     ),
     Workload(
         name="planning, filter on partition (1% matches)",
@@ -172,7 +172,7 @@ PATHS = (
         full=ENTRIES,
         quick=ENTRIES_QUICK,
         command=lambda made, n: _work("planned", made.entries(n), "partition", str(n)),
-        check=_hundredth,
+        check=_is_hundredth,
     ),
     Workload(
         name="planning, all tasks in memory",
@@ -180,7 +180,7 @@ PATHS = (
         full=ENTRIES[:3],
         quick=ENTRIES_QUICK,
         command=lambda made, n: _work("held", made.entries(n)),
-        check=_counted,
+        check=_has_count,
     ),
     Workload(
         name="planning, all tasks serialized for executors",
@@ -188,7 +188,7 @@ PATHS = (
         full=ENTRIES[:3],
         quick=ENTRIES_QUICK,
         command=lambda made, n: _work("sent", made.entries(n)),
-        check=_counted,
+        check=_has_count,
     ),
     Workload(
         name="validating manifests",
@@ -244,7 +244,7 @@ PATHS = (
         full=ROWS,
         quick=ROWS_QUICK,
         command=lambda made, n: _work("read", made.rows(n).positions),
-        check=lambda n, answer: _counted(tables.left(n), answer),
+        check=lambda n, answer: _has_count(tables.left(n), answer),
     ),
     Workload(
         name="reading, deletion vectors",
@@ -252,7 +252,7 @@ PATHS = (
         full=ROWS,
         quick=ROWS_QUICK,
         command=lambda made, n: _work("read", made.rows(n).vectors),
-        check=lambda n, answer: _counted(tables.left(n), answer),
+        check=lambda n, answer: _has_count(tables.left(n), answer),
     ),
     Workload(
         name=f"{PLAIN}planning, filter on bounds (1% matches)",
@@ -260,7 +260,7 @@ PATHS = (
         full=PLAIN_ENTRIES,
         quick=PLAIN_ENTRIES_QUICK,
         command=lambda made, n: _work("planned-plainly", made.entries(n), "bounds", str(n)),
-        check=_hundredth,
+        check=_is_hundredth,
     ),
     Workload(
         name=f"{PLAIN}reading, position deletes",
@@ -268,7 +268,7 @@ PATHS = (
         full=PLAIN_ROWS,
         quick=PLAIN_ROWS_QUICK,
         command=lambda made, n: _work("read-plainly", made.rows(n).positions),
-        check=lambda n, answer: _counted(tables.left(n), answer),
+        check=lambda n, answer: _has_count(tables.left(n), answer),
     ),
     Workload(
         name=f"{PLAIN}reading, deletion vectors",
@@ -276,7 +276,7 @@ PATHS = (
         full=PLAIN_ROWS,
         quick=PLAIN_ROWS_QUICK,
         command=lambda made, n: _work("read-plainly", made.rows(n).vectors),
-        check=lambda n, answer: _counted(tables.left(n), answer),
+        check=lambda n, answer: _has_count(tables.left(n), answer),
     ),
     Workload(
         name="replaying vectors",

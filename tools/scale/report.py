@@ -104,7 +104,7 @@ def document(growths: Mapping[str, Growth], stored: Mapping[str, Any]) -> str:
         "\n".join(
             [
                 *_head(stored),
-                *_grown(growths),
+                *_growth_lines(growths),
                 *_plain(growths),
                 *_figures(growths),
                 *_petabyte(growths, stored["requests"]),
@@ -118,7 +118,7 @@ def _head(made: Mapping[str, Any]) -> Iterator[str]:
     yield HEAD.format(**made)
 
 
-def _grown(grown: Mapping[str, Growth]) -> Iterator[str]:
+def _growth_lines(grown: Mapping[str, Growth]) -> Iterator[str]:
     allowed = limits()
     yield "| path | largest size | processor time | per unit added | growth exponent | limit | peak memory | limit |"
     yield "|---|---|---|---|---|---|---|---|"

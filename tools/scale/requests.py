@@ -44,7 +44,7 @@ def requests() -> dict[str, dict[str, float]]:
     """Return the requests per manifest, data file and vector, by operation on the table."""
     objects = {"manifest": FILES + 1, "data file": FILES, "vector": FILES}
     counted = {}
-    with running_faulty_store() as store, _reached(store):
+    with running_faulty_store() as store, _store_variables(store):
         for name, way in WAYS.items():
             place = _table(f"s3://{BUCKET}/{name}")  # a separate store for each, because files may be cached
             store.requests.clear()
@@ -57,7 +57,7 @@ def requests() -> dict[str, dict[str, float]]:
 
 
 @contextmanager
-def _reached(store: Store) -> Iterator[None]:
+def _store_variables(store: Store) -> Iterator[None]:
     """Set the environment variables with which this process reaches the store."""
     before = dict(os.environ)
     os.environ.update(store.environment)

@@ -60,7 +60,7 @@ def rows(folder: Path, count: int) -> RowTables:
     """Make the tables with the given number of rows."""
     each = min(count, ROWS_A_FILE)
     real = [_real(folder, each, number) for number in range(min(count // each, REAL_FILES))]
-    files = [_linked(folder, real[number % len(real)], count, number) for number in range(count // each)]
+    files = [_link_file(folder, real[number % len(real)], count, number) for number in range(count // each)]
     kits = {
         name: TableKit(f"file://{folder}/{name}-{count}", FIELDS, version=version)
         for name, version in (("positions", V2), ("vectors", V3))
@@ -71,7 +71,7 @@ def rows(folder: Path, count: int) -> RowTables:
     groups = [files[at : at + FILES_A_DELETE_FILE] for at in range(0, len(files), FILES_A_DELETE_FILE)]
     kit.commit(*(_position_deletes(kit, group, at * FILES_A_DELETE_FILE) for at, group in enumerate(groups)))
     kit = kits["vectors"]
-    kit.commit(*(kit.deletion_vector(file, _deleted(each, at).tolist()) for at, file in enumerate(files)))
+    kit.commit(*(kit.deletion_vector(file, _deleted_positions(each, at).tolist()) for at, file in enumerate(files)))
     return RowTables(kits["positions"].table().metadata_location, kit.table().metadata_location, len(files))
 
 
@@ -105,7 +105,7 @@ def _real(folder: Path, each: int, number: int) -> DataFile:
     )
 
 
-def _linked(folder: Path, file: DataFile, count: int, number: int) -> DataFile:
+def _link_file(folder: Path, file: DataFile, count: int, number: int) -> DataFile:
     """Link a file under a new name; return its entry."""
     path = folder / f"data-{count}" / f"{number:05d}.parquet"
     path.parent.mkdir(exist_ok=True)
@@ -113,14 +113,14 @@ def _linked(folder: Path, file: DataFile, count: int, number: int) -> DataFile:
     return evolve(file, file_path=f"file://{path}")
 
 
-def _deleted(each: int, number: int) -> np.ndarray:
+def _deleted_positions(each: int, number: int) -> np.ndarray:
     """Return the deleted positions of a file: one in each hundred, at a place that depends on the file."""
     return np.arange(each // DELETED, dtype=np.int64) * DELETED + number % DELETED
 
 
 def _position_deletes(kit: TableKit, files: list[DataFile], first: int) -> DataFile:
     ordered = sorted((file.file_path, file.record_count, first + at) for at, file in enumerate(files))
-    positions = [_deleted(each, number) for _, each, number in ordered]
+    positions = [_deleted_positions(each, number) for _, each, number in ordered]
     names = np.repeat(np.arange(len(ordered)), [len(one) for one in positions])
     paths = pa.array([path for path, _, _ in ordered]).take(names)
     table = pa.table([paths, pa.array(np.concatenate(positions))], names=[one.name for one in POSITION_DELETE_FIELDS])

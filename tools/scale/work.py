@@ -25,35 +25,35 @@ from tools.bench.planning import ours, questions
 from tools.entry_point import run_without_parser
 
 
-def planned(location: str, question: str, files: str) -> dict[str, Any]:
+def plan(location: str, question: str, files: str) -> dict[str, Any]:
     """Plan a scan, and count the tasks."""
     return {"count": ours(Path(location), questions(int(files))[question])}
 
 
-def planned_plainly(location: str, question: str, files: str) -> dict[str, Any]:
+def plan_plainly(location: str, question: str, files: str) -> dict[str, Any]:
     """Plan a scan by the definitions of the spec, without `spec_ref.columnar`, and count the tasks."""
     return {"count": ours(Path(location), questions(int(files))[question], planner.plan)}
 
 
-def held(location: str) -> dict[str, Any]:
+def keep_tasks(location: str) -> dict[str, Any]:
     """Plan a scan of all files and keep its tasks, as reading on one machine does."""
     _, tasks = plan_read(load_table(location))
     return {"count": len(list(tasks))}
 
 
-def sent(location: str) -> dict[str, Any]:
+def serialize_tasks(location: str) -> dict[str, Any]:
     """Plan a scan of all files and keep its tasks in the form that Spark's executors receive."""
     _, tasks = plan_read(load_table(location))
     packed = [pickle.dumps(task) for task in tasks]
     return {"count": len(packed), "bytes": sum(map(len, packed))}
 
 
-def read(location: str) -> dict[str, Any]:
+def read_batches(location: str) -> dict[str, Any]:
     """Read all rows with their deletes, batch by batch."""
     return {"count": sum(batch.num_rows for batch in read_table(load_table(location)))}
 
 
-def read_plainly(location: str) -> dict[str, Any]:
+def read_row_by_row(location: str) -> dict[str, Any]:
     """Read all rows one by one by the definitions of the spec, without `spec_ref.columnar`."""
     return {"count": sum(1 for _ in read_rows(load_table(location)))}
 
@@ -79,12 +79,12 @@ def facts(location: str) -> dict[str, Any]:
 
 
 PATHS: dict[str, Callable[..., dict[str, Any]]] = {
-    "planned": planned,
-    "planned-plainly": planned_plainly,
-    "held": held,
-    "sent": sent,
-    "read": read,
-    "read-plainly": read_plainly,
+    "planned": plan,
+    "planned-plainly": plan_plainly,
+    "held": keep_tasks,
+    "sent": serialize_tasks,
+    "read": read_batches,
+    "read-plainly": read_row_by_row,
     "vectors": vectors,
     "facts": facts,
 }

@@ -118,7 +118,7 @@ def _null_partition() -> Iterator[Vector]:
     yield from _both_kinds("projection-null", ("SCN003", "TRN002"), args, leaf("is-null"), "a partition of null", ())
 
 
-def _ordered(name: str, type_: str, value: Any, predicate: Any) -> Any:
+def _order_claims(name: str, type_: str, value: Any, predicate: Any) -> Any:
     """Yield the predicate, and the claims that the value is neither less nor greater than itself."""
     if awkward.is_far(name, type_):
         return predicate
@@ -148,7 +148,7 @@ def _transformed_partitions() -> Iterator[Vector]:
                 f"projection-{base}-awkward-{name}",
                 ("SCN003", code),
                 args,
-                _ordered(name, type_, value, predicate),
+                _order_claims(name, type_, value, predicate),
                 f"{said}; partition: {how}" if said else f"partition: {how}",
                 (),
             )

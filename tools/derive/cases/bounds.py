@@ -152,7 +152,7 @@ KEPT: dict[str, str] = {"a-10ffff": "b\U0010ffff", "binary-01ff": "02FF"}
 """Upper bounds that keep the units after the incremented one: valid bounds, but not the nearest of the width."""
 
 
-def _chosen() -> list[tuple[str, str, Any, str]]:
+def _choose_rows() -> list[tuple[str, str, Any, str]]:
     rows = [row for topic in TOPICS.values() for row in topic] + NOT_FINITE
     chosen = [row for row in rows if row[0] in CHOSEN]
     zeros = [(type_, value) for _, type_, value in ZEROS] + [("float", "NaN"), ("double", "NaN")]
@@ -175,7 +175,7 @@ def files() -> Iterator[VectorFile]:
                 f"derivation: {describe(type_, value)}",
                 note,
             )
-            for name, type_, value, note in _chosen()
+            for name, type_, value, note in _choose_rows()
         ],
     )
     decode = [
@@ -187,7 +187,7 @@ def files() -> Iterator[VectorFile]:
             f"derivation: {describe(type_, value)}",
             note,
         )
-        for name, type_, value, note in [*_chosen(), *((*zero, "the sign of zero") for zero in ZEROS)]
+        for name, type_, value, note in [*_choose_rows(), *((*zero, "the sign of zero") for zero in ZEROS)]
     ]
     decode += [
         Vector(

@@ -207,7 +207,7 @@ def _kinds() -> Iterator[Vector]:
         yield case(f"{kind}-deletes", (code,), version, log, f"tables of version {version} have no {kind} deletes")
 
 
-def _lost() -> Iterator[Vector]:
+def _lost_answers() -> Iterator[Vector]:
     """Yield cases of commits whose answer is lost after they were done."""
     for version in (1, 2, 3):
         a, b = changes(version, "a"), changes(version, "b")
@@ -240,7 +240,7 @@ def files() -> Iterator[VectorFile]:
     yield of("pairs", _pairs())
     yield of("logs", _logs())
     yield of("kinds-of-deletes", _kinds())
-    yield of("lost-replies", _lost())
+    yield of("lost-replies", _lost_answers())
     yield of("partitions", commit_tables.partitions())
     yield of("specs", commit_tables.specs())
     yield of("tags", commit_tables.tags())

@@ -221,7 +221,7 @@ def _vectors() -> Iterator[tuple[str, str, bytes, str]]:
         yield name, "PUF019", vector([(0, data)]), note
 
 
-def _encoded() -> Iterator[tuple[str, str, list[tuple[int, bytes]], Ranges, str]]:
+def _encodings() -> Iterator[tuple[str, str, list[tuple[int, bytes]], Ranges, str]]:
     """Yield rows of positions to write, each with one of the blobs that encode them."""
     yield "few", "PUF018", [(0, bitmap([(0, array([1, 3, 5, 7, 9]))]))], _singles([1, 3, 5, 7, 9]), "five positions"
     yield "first-position", "PUF020", [(0, bitmap([(0, array([0]))]))], [(0, 0)], "the position of the first row"
@@ -247,8 +247,8 @@ def _encoded() -> Iterator[tuple[str, str, list[tuple[int, bytes]], Ranges, str]
     )
 
 
-def _written() -> Iterator[Vector]:
-    for name, code, bitmaps, ranges, note in _encoded():
+def _writes() -> Iterator[Vector]:
+    for name, code, bitmaps, ranges, note in _encodings():
         args = {"ranges": _answer(ranges)["ok"]["ranges"]}
         expect = ok(deletion_vector(vector(bitmaps)).hex().upper())
         yield Vector(f"dv-encode-{name}", (code,), args, expect, LAYOUT, note, only=V3)
@@ -291,7 +291,7 @@ def files() -> Iterator[VectorFile]:
         ),
     )
     yield of("decode-open", _open())
-    yield of("encode", _written(), "dv.encode")
+    yield of("encode", _writes(), "dv.encode")
     yield of("refusals-frame", _refusals("", _frames()))
     framed = ((name, code, deletion_vector(data), note) for name, code, data, note in _vectors())
     yield of("refusals-vector", _refusals("vector-", framed))

@@ -98,7 +98,7 @@ def _sound() -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], bytes, str]
     yield "indexes", ("GCM004",), _args(stream(KEY, PREFIX, parts, nonces, 1)), bytes(258), note
 
 
-def _refused() -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], str]]:
+def _refusals() -> Iterator[tuple[str, tuple[str, ...], dict[str, Any], str]]:
     for name, at in (("nonce", 8), ("ciphertext", 20), ("tag", -1)):
         changed = bytearray(ONE)
         changed[at] ^= 1
@@ -159,7 +159,7 @@ def _decrypt() -> VectorFile:
         _vector(f"gcm-decrypt-{name}", codes, args, _text(text), note) for name, codes, args, text, note in _sound()
     ]
     vectors += [
-        _vector(f"gcm-decrypt-refuses-{name}", codes, args, INVALID, note) for name, codes, args, note in _refused()
+        _vector(f"gcm-decrypt-refuses-{name}", codes, args, INVALID, note) for name, codes, args, note in _refusals()
     ]
     return VectorFile("encryption/decrypt.json", "gcm.decrypt", BLOCKS, (*vectors, *_open()))
 

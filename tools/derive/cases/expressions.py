@@ -392,7 +392,7 @@ def _vectors(prefix: str, rows: list[Row], origin: str) -> tuple[Vector, ...]:
     )
 
 
-def _refused(section: str) -> tuple[Vector, ...]:
+def _refusals(section: str) -> tuple[Vector, ...]:
     return tuple(
         SchemaVector(
             f"expression-refused-{name}",
@@ -416,10 +416,10 @@ def files() -> Iterator[VectorFile]:
     yield file("comparisons", COMPARISONS, _vectors("compare", COMPARED, "spec: Expressions, Comparisons"))
     yield file("awkward", COMPARISONS, tuple(awkward_predicates.vectors()))
     yield file("alignment", COMPARISONS, _vectors("align", ALIGNMENTS, "derivation: compared as exact numbers"))
-    yield file("comparisons-refusals", COMPARISONS, _refused(COMPARISONS))
+    yield file("comparisons-refusals", COMPARISONS, _refusals(COMPARISONS))
     yield file("tests", TESTS, _vectors("test", TESTED, "spec: Expressions, Tests"))
-    yield file("tests-refusals", TESTS, _refused(TESTS))
-    yield file("predicates-refusals", PREDICATES, _refused(PREDICATES))
+    yield file("tests-refusals", TESTS, _refusals(TESTS))
+    yield file("predicates-refusals", PREDICATES, _refusals(PREDICATES))
     yield file("logic", LOGIC, _vectors("logic", LOGICAL, "spec: Expressions, Boolean logic"))
     yield file(
         "transforms",

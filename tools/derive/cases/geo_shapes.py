@@ -26,7 +26,7 @@ MIXED = [
 ]
 
 
-def _decoded() -> Iterator[Vector]:
+def _reads() -> Iterator[Vector]:
     for name, kind in EMPTY:
         little, big = (_wkb(kind, 0, order).hex().upper() for order in "<>")
         args = {"type": TYPE, "json": f"{name} EMPTY"}
@@ -41,7 +41,7 @@ def _decoded() -> Iterator[Vector]:
         )
 
 
-def _refused() -> Iterator[Vector]:
+def _refusals() -> Iterator[Vector]:
     for name, data, note in MIXED:
         args = {"type": TYPE, "bytes": data.hex().upper()}
         yield Vector(f"json-encode-refuses-geo-{name}", ("SVJ008",), args, INVALID, ORIGIN, note, ("E3",))
@@ -49,5 +49,5 @@ def _refused() -> Iterator[Vector]:
 
 def files() -> Iterator[VectorFile]:
     """Yield the vector files."""
-    yield from topic_files("single-values-json/decode-geo-empty", "json-value.decode", list(_decoded()))
-    yield from topic_files("single-values-json/encode-geo-mixed", "json-value.encode", list(_refused()))
+    yield from topic_files("single-values-json/decode-geo-empty", "json-value.decode", list(_reads()))
+    yield from topic_files("single-values-json/encode-geo-mixed", "json-value.encode", list(_refusals()))

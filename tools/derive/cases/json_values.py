@@ -191,7 +191,7 @@ NEGATIVE_SCALE = [
 ]
 
 
-def _refused(group: str, rows: Sequence[tuple[str, str, Any, str]]) -> list[Vector]:
+def _refusals(group: str, rows: Sequence[tuple[str, str, Any, str]]) -> list[Vector]:
     return [
         Vector(f"json-refuse-{group}{name}", (code(type_),), {"type": type_, "json": value}, INVALID, TABLE, note)
         for name, type_, value, note in rows
@@ -200,7 +200,7 @@ def _refused(group: str, rows: Sequence[tuple[str, str, Any, str]]) -> list[Vect
 
 def _refused_as(type_: str, group: str, rows: Sequence[tuple[str, Any, str]]) -> list[Vector]:
     """Yield vectors that refuse JSON as a value of one type."""
-    return _refused(group, [(name, type_, value, note) for name, value, note in rows])
+    return _refusals(group, [(name, type_, value, note) for name, value, note in rows])
 
 
 def _geo() -> tuple[list[Vector], list[Vector]]:
@@ -357,10 +357,10 @@ def files() -> Iterator[VectorFile]:
         "refusals-numbers",
         "json-value.decode",
         [
-            *_refused("", NUMBERS),
+            *_refusals("", NUMBERS),
             *_refused_as("decimal(9, 2)", "decimal-", DECIMAL_TEXTS),
             *_refused_as("decimal(9, -20)", "decimal-negative-scale-", NEGATIVE_SCALE_TEXTS),
-            *_refused("decimal-", other_decimals),
+            *_refusals("decimal-", other_decimals),
         ],
     )
     zoned = [
@@ -383,7 +383,7 @@ def files() -> Iterator[VectorFile]:
             *_refused_as("time", "time-", TIME_TEXTS),
             *_refused_as("timestamp", "timestamp-", TIMESTAMP_TEXTS),
             *zoned,
-            *_refused("", NANOSECOND_TEXTS),
+            *_refusals("", NANOSECOND_TEXTS),
         ],
     )
     yield file(
@@ -391,9 +391,9 @@ def files() -> Iterator[VectorFile]:
         "json-value.decode",
         [
             *_refused_as("uuid", "uuid-", UUID_TEXTS),
-            *_refused("", HEX_TEXTS),
-            *_refused("", KINDS),
-            *_refused("geo-", BAD_SHAPES),
+            *_refusals("", HEX_TEXTS),
+            *_refusals("", KINDS),
+            *_refusals("geo-", BAD_SHAPES),
         ],
     )
     nested = [

@@ -106,7 +106,7 @@ def _sound() -> Iterator[tuple[str, int, bytes, str]]:
     )
     null = [entry_in_x(file={"partition": {"p": None}})]
     yield "null-partition", 2, manifest_with_all_columns(2, null), "a partition value is null"
-    yield "nulls-first-and-last", 2, manifest_with_all_columns(2, change=_turned), "null is last in every union"
+    yield "nulls-first-and-last", 2, manifest_with_all_columns(2, change=_reverse_unions), "null is last in every union"
 
 
 def _old_columns(schema: JsonObject) -> None:
@@ -114,7 +114,7 @@ def _old_columns(schema: JsonObject) -> None:
     data_file_fields(schema).append(field(107, "sort_columns", optional(array(112, "int"))))
 
 
-def _turned(schema: JsonObject) -> None:
+def _reverse_unions(schema: JsonObject) -> None:
     for each in [*schema["fields"], *data_file_fields(schema)]:
         if isinstance(each["type"], list):
             each["type"].reverse()

@@ -197,7 +197,7 @@ def _whole() -> Iterator[Vector]:
     yield case("empty", "MAN001", manifest(2, []), [], "a file without blocks has no entries", 2)
 
 
-def _inherited() -> Iterator[Vector]:
+def _inheritance() -> Iterator[Vector]:
     def one(name: str, codes: str, row: JsonObject, note: str, form: JsonObject, **more: Any) -> Vector:
         version = more.pop("version", 2)
         data = manifest(version, [row], columns=("first_row_id",))
@@ -353,4 +353,4 @@ def _without_id(form: JsonObject) -> JsonObject:
 def vectors() -> Iterator[Vector]:
     """Yield all cases."""
     yield from _whole()
-    yield from _inherited()
+    yield from _inheritance()

@@ -67,7 +67,7 @@ def write(name: str, codes: str, version: int, rows: list[JsonObject], note: str
     )
 
 
-def _written() -> Iterator[Vector]:
+def _writes() -> Iterator[Vector]:
     for version in (1, 2, 3):
         # The cell of the key content is blank for v1, which only advises against the key: a writer may write it.
         may: JsonObject = (
@@ -258,7 +258,7 @@ def _partitions() -> Iterator[Vector]:
     )
 
 
-def _refused() -> Iterator[Vector]:
+def _refusals() -> Iterator[Vector]:
     vector = {
         "content": 1,
         "file_format": "PUFFIN",
@@ -340,5 +340,5 @@ def _refused() -> Iterator[Vector]:
 
 def vectors() -> Iterator[Vector]:
     """Yield all cases."""
-    yield from _written()
-    yield from _refused()
+    yield from _writes()
+    yield from _refusals()

@@ -304,7 +304,7 @@ def _files() -> Iterator[Case]:
     yield table, (table.case("all", "SCN001", {"one": ["q"]}, "deleted entries of delete manifests are not used"),)
 
 
-def _skipped() -> Iterator[Case]:
+def _skipping() -> Iterator[Case]:
     low = entry("low", number=2, stats={1: ("long", 1, 10, 10, 0)})
     high = entry("high", number=2, stats={1: ("long", 100, 110, 10, 0)})
     unknown = entry("unknown", number=2)
@@ -400,4 +400,4 @@ def cases() -> Iterator[Case]:
     yield from _numbers()
     yield from _partitions()
     yield from _files()
-    yield from _skipped()
+    yield from _skipping()

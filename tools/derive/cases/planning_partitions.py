@@ -39,7 +39,7 @@ def _x(operation: str, *value: Any) -> Any:
     return leaf(operation, *value, term="x")
 
 
-def _asked(table: PlanTable, *rows: tuple[str, Any, str, str], codes: str = "SCN003", note: str) -> Case:
+def _filter_cases(table: PlanTable, *rows: tuple[str, Any, str, str], codes: str = "SCN003", note: str) -> Case:
     """Return the cases of one table, from rows of (name, filter, files that must be planned, files that may be)."""
     vectors = []
     for name, predicate, needed, others in rows:
@@ -69,7 +69,7 @@ def _identity() -> Iterator[Case]:
         ("one", 1),
         ("null", None),
     )
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq", _x("eq", 0), "zero", "minus one null"),
         ("lt", _x("lt", 0), "minus", "zero one null"),
@@ -102,7 +102,7 @@ def _identity() -> Iterator[Case]:
         ("nan", nan),
         ("null", None),
     )
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-zero", _x("eq", 0.0), "minus-zero zero", "one nan null"),
         ("eq-minus-zero", _x("eq", -0.0), "minus-zero zero", "one nan null"),
@@ -125,7 +125,7 @@ def _identity() -> Iterator[Case]:
         ("high", "\uffff"),
         ("astral", "\U0001f600"),
     )
-    yield _asked(
+    yield _filter_cases(
         table,
         ("starts-with", _x("starts-with", "a"), "a ab", "empty high astral"),
         ("not-starts-with", _x("not-starts-with", "a"), "empty high astral", "a ab"),
@@ -139,7 +139,7 @@ def _identity() -> Iterator[Case]:
 def _transforms() -> Iterator[Case]:
     rows = (("before", -1), ("epoch", 0), ("after", 1))
     table = _partitioned_table("day", "days of a timestamp around 1970", "timestamp", "day", "date", *rows)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("gt-last-before", _x("gt", "1969-12-31T23:59:59.999998"), "before epoch after", ""),
         ("eq-last-before", _x("eq", "1969-12-31T23:59:59.999999"), "before", "epoch after"),
@@ -160,7 +160,7 @@ def _transforms() -> Iterator[Case]:
         table = _partitioned_table(
             transform, f"{transform}s of a timestamp around 1970", "timestamp", transform, "int", *rows
         )
-        yield _asked(
+        yield _filter_cases(
             table,
             ("eq-last-before", _x("eq", "1969-12-31T23:59:59.999999"), "before", "epoch after"),
             ("eq-last-of-first", _x("eq", later), "epoch", "before after"),
@@ -172,7 +172,7 @@ def _transforms() -> Iterator[Case]:
     others = tuple((f"b{number}", number) for number in (0, 5, 9, 15) if number != hashed)
     table = _partitioned_table("bucket", "buckets of a string", "string", "bucket[16]", "int", ("hit", hashed), *others)
     names = " ".join(name for name, _ in others)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq", _x("eq", "iceberg"), "hit", names),
         ("in", _x("in", ["iceberg", "iceberg "]), "hit", names),
@@ -185,7 +185,7 @@ def _transforms() -> Iterator[Case]:
     table = _partitioned_table(
         "truncate-int", "ints truncated to tens", "int", "truncate[10]", "int", ("low", -10), ("zero", 0), ("ten", 10)
     )
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-minus-one", _x("eq", -1), "low", "zero ten"),
         ("lt-zero", _x("lt", 0), "low", "zero ten"),
@@ -206,7 +206,7 @@ def _transforms() -> Iterator[Case]:
         ("abc", "abc"),
         ("abd", "abd"),
     )
-    yield _asked(
+    yield _filter_cases(
         table,
         ("starts-with-short", _x("starts-with", "ab"), "ab abc abd", ""),
         ("starts-with-long", _x("starts-with", "abcde"), "abc", "ab abd"),
@@ -231,7 +231,7 @@ def _specs() -> Iterator[Case]:
     table = PlanTable("evolved", "files of three specs", columns=columns, specs=specs)
     table.manifest(entry("free")).manifest(entry("one", [1]), entry("two", [2]), spec=1)
     table.manifest(entry("ten", [10]), entry("zero", [0]), spec=2).commit()
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq", _x("eq", 1), "free one zero", "two ten"),
         ("gt", _x("gt", 1), "free two zero ten", "one"),
@@ -247,7 +247,7 @@ def _specs() -> Iterator[Case]:
     table.manifest(entry("one", ["a", 1])).manifest(entry("two", ["b", 2])).manifest(entry("null", [None, None]))
     table.schemas.append({"type": "struct", "schema-id": 1, "fields": columns[:2]})
     table.commit()
-    yield _asked(
+    yield _filter_cases(
         table,
         ("all", None, "one two null", ""),
         ("eq", _x("eq", 1), "one", "two null"),
@@ -258,7 +258,7 @@ def _specs() -> Iterator[Case]:
     spec = Spec(0, ((2, 1000, "x_void", "void", "int"), (2, 1001, "x", "identity", "int")))
     table = PlanTable("void-beside", "a void field beside an identity field", columns=columns[:2], specs=[spec])
     table.manifest(entry("one", [None, 1]), entry("two", [None, 2])).commit()
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq", _x("eq", 1), "one", "two"),
         ("not-null", _x("not-null"), "one two", ""),
@@ -277,7 +277,7 @@ def _summaries() -> Iterator[Case]:
     bound = struct.pack("<f", 1.0)
     partly = [{"contains_null": False, "contains_nan": None, "lower_bound": bound, "upper_bound": bound}]
     table.manifest(entry("nan", [nan]), entry("one", [1.0]), summaries=partly).commit()
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq", _x("eq", 1.0), "none one", "nan"),
         ("is-nan", _x("is-nan"), "nan", "none one"),
@@ -287,7 +287,7 @@ def _summaries() -> Iterator[Case]:
     table = PlanTable("summary-wide", "summaries that also cover deleted files", columns=columns, specs=[spec])
     wide = [{"contains_null": True, "contains_nan": True, "lower_bound": bound, "upper_bound": struct.pack("<f", 9.0)}]
     table.manifest(entry("five", [5.0]), entry("gone", [9.0], 3, status=2), summaries=wide).commit()
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq", _x("eq", 5.0), "five", ""),
         ("eq-deleted", _x("eq", 9.0), "", "five"),
@@ -297,7 +297,7 @@ def _summaries() -> Iterator[Case]:
     )
     table = PlanTable("summary-null-only", "a manifest of which all partitions are null", columns=columns, specs=[spec])
     table.manifest(entry("null", [None])).manifest(entry("one", [1.0])).commit()
-    yield _asked(
+    yield _filter_cases(
         table,
         ("is-null", _x("is-null"), "null", "one"),
         ("eq", _x("eq", 1.0), "one", "null"),

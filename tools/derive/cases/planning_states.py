@@ -142,7 +142,7 @@ def _old() -> Iterator[Case]:
     )
 
 
-def _refused() -> Iterator[Case]:
+def _refusals() -> Iterator[Case]:
     table = PlanTable("spec-unknown", "a manifest of a partition spec that the table does not have")
     table.manifest(entry("one"), partition_spec_id=9).commit()
     note = "the partitions of the files are not known; without a filter, a reader may not need them"
@@ -244,6 +244,6 @@ def cases() -> Iterator[Case]:
     """Yield the tables with several states, old tables and broken ones, and their expected plans."""
     yield from _times()
     yield from _old()
-    yield from _refused()
+    yield from _refusals()
     yield from _names()
     yield from _ids()

@@ -26,7 +26,9 @@ def _table_with_statistics(
     return table.manifest(*rows).commit()
 
 
-def _asked(table: PlanTable, *rows: tuple[str, Any, str, str], codes: str, note: str, contradiction: str = "") -> Case:
+def _filter_cases(
+    table: PlanTable, *rows: tuple[str, Any, str, str], codes: str, note: str, contradiction: str = ""
+) -> Case:
     vectors = []
     for name, predicate, needed, others in rows:
         known = " ".join(filter(None, ("E20" if others else "", contradiction)))
@@ -49,7 +51,7 @@ def _numbers() -> Iterator[Case]:
     table = _table_with_statistics(
         "bounds-long", "files with bounds of a long, one with nulls alone, one without statistics", "long", files
     )
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-lower", _x("eq", 11), "high unknown", "low one nulls"),
         ("eq-upper", _x("eq", 10), "low unknown", "high one nulls"),
@@ -78,7 +80,7 @@ def _numbers() -> Iterator[Case]:
         "values-only": (1, 9, 10),
     }
     table = _table_with_statistics("bounds-partly", "files that lack one or another statistic", "long", files)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("is-null", _x("is-null"), "no-counts values-only", "all no-lower no-upper only-counts"),
         ("below", _x("lt", 1), "no-lower only-counts", "all no-counts no-upper values-only"),
@@ -93,7 +95,7 @@ def _numbers() -> Iterator[Case]:
     table.manifest(
         entry("int", stats={2: ("int", 5, 9, 10, 0)}), entry("long", stats={2: ("long", 2**40, 2**40, 10, 0)})
     ).commit()
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq", _x("eq", 9), "int", "long"),
         ("large", _x("gt-eq", 2**40), "long", "int"),
@@ -106,7 +108,7 @@ def _numbers() -> Iterator[Case]:
         for name, both in written.items()
     }
     table = _table_with_statistics("bounds-date", "bounds of dates around 1970", "date", days)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("lt", _x("lt", "1970-01-01"), "before", "after"),
         ("eq", _x("eq", "1969-12-31"), "before", "after"),
@@ -120,7 +122,7 @@ def _numbers() -> Iterator[Case]:
         "decimal(4, 2)",
         {"minus": ("-1.29", "-1.28"), "around": ("-0.01", "0.01"), "plus": ("1.27", "1.28")},
     )
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-minus", _x("eq", "-1.28"), "minus", "around plus"),
         ("lt", _x("lt", "0.00"), "minus around", "plus"),
@@ -139,7 +141,7 @@ def _floats() -> Iterator[Case]:
         "no-nan-count": (1.0, 9.0, 10, 0),
     }
     table = _table_with_statistics("bounds-double", "doubles with and without NaN", "double", files)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("is-nan", _x("is-nan"), "some-nan all-nan no-nan-count", "finite"),
         ("not-nan", _x("not-nan"), "finite some-nan no-nan-count", "all-nan"),
@@ -151,7 +153,7 @@ def _floats() -> Iterator[Case]:
     )
     broken = {"lower": (nan, 9.0, 10, 0), "upper": (1.0, nan, 10, 0), "both": (nan, nan, 10, 0)}
     table = _table_with_statistics("bounds-nan", "bounds that are NaN, which no writer should write", "double", broken)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("inside", _x("eq", 5.0), "lower upper both", ""),
         codes="DFL027 SCN005",
@@ -164,7 +166,7 @@ def _floats() -> Iterator[Case]:
         "double",
         {"plus": (0.0, 0.0, 10, 0, 0), "minus": (-0.0, -0.0, 10, 0, 0)},
     )
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-minus", _x("eq", -0.0), "plus minus", ""),
         ("eq-plus", _x("eq", 0.0), "plus minus", ""),
@@ -181,7 +183,7 @@ def _texts() -> Iterator[Case]:
     table = _table_with_statistics(
         "bounds-string", "bounds of strings that are truncated to three characters", "string", files
     )
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-longer", _x("eq", "abcxyz"), "cut open", "short"),
         ("starts-with", _x("starts-with", "abcx"), "cut open", "short"),
@@ -194,7 +196,7 @@ def _texts() -> Iterator[Case]:
     )
     files = {"same": ("abc", "abcd", 10, 0), "nulls": ("abc", "abcd", 10, 1), "wider": ("abb", "abcd", 10, 0)}
     table = _table_with_statistics("bounds-prefix", "bounds that have the same prefix", "string", files)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("not-starts-with", _x("not-starts-with", "abc"), "nulls wider", "same"),
         ("starts-with", _x("starts-with", "abca"), "same nulls wider", ""),
@@ -203,7 +205,7 @@ def _texts() -> Iterator[Case]:
     )
     files = {"astral": ("\ue000", "\U0001f600", 10, 0), "high": ("\ufffd", "\uffff", 10, 0)}
     table = _table_with_statistics("bounds-astral", "bounds with characters beyond the basic plane", "string", files)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-high", _x("eq", "\uffff"), "astral high", ""),
         ("gt-high", _x("gt", "\uffff"), "astral", "high"),
@@ -215,7 +217,7 @@ def _texts() -> Iterator[Case]:
     raw = {name: text.replace("-", "") for name, text in (("low", low), ("middle", middle), ("high", high))}
     files = {"around": (raw["middle"], raw["high"], 10, 0), "lower": (raw["low"], raw["middle"], 10, 0)}
     table = _table_with_statistics("bounds-uuid", "bounds of uuids with and without the high bit", "uuid", files)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-high", _x("eq", "80000000-0000-0000-0000-000000000000"), "around", "lower"),
         ("eq-low", _x("eq", low), "lower", "around"),
@@ -225,7 +227,7 @@ def _texts() -> Iterator[Case]:
     )
     files = {"high": ("80", "FF", 10, 0), "low": ("00", "7F", 10, 0)}
     table = _table_with_statistics("bounds-binary", "bounds of bytes with and without the high bit", "binary", files)
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-high", _x("eq", "9000"), "high", "low"),
         ("lt", _x("lt", "80"), "low", "high"),
@@ -245,7 +247,7 @@ def _together() -> Iterator[Case]:
         entry("two-low", [2], stats={3: ("int", 1, 5, 10, 0)}),
     ).commit()
     y = leaf("gt", 5, term="y")
-    yield _asked(
+    yield _filter_cases(
         table,
         ("and", and_(_x("eq", 1), y), "one-high", "one-low two-low"),
         ("or", or_(_x("eq", 2), y), "one-high two-low", "one-low"),
@@ -257,7 +259,7 @@ def _together() -> Iterator[Case]:
     table = PlanTable("default", "a column with a default that older files do not have", 3, columns=[ID, added])
     table.manifest(entry("older", stats={1: ("long", 1, 2, 10, 0)}), entry("newer", stats={2: ("int", 1, 2, 10, 0)}))
     table.commit()
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq-default", _x("eq", 7), "older", "newer"),
         ("eq-other", _x("eq", 1), "newer", "older"),
@@ -271,7 +273,7 @@ def _together() -> Iterator[Case]:
     table.manifest(
         entry("low", stats={3: ("int", 1, 5, 10, 2)}), entry("high", stats={3: ("int", 6, 9, 10, 0)})
     ).commit()
-    yield _asked(
+    yield _filter_cases(
         table,
         ("eq", leaf("eq", 4, term="s.inner"), "low", "high"),
         ("is-null", leaf("is-null", term="s.inner"), "low", "high"),

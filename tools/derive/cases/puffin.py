@@ -181,7 +181,7 @@ def _awkward() -> Iterator[Vector]:
     )
 
 
-def _permitted() -> Iterator[Vector]:
+def _permitted_files() -> Iterator[Vector]:
     reserved = _answer([(_one(), A)])
     for name, flags in (("second-bit", 2), ("second-byte", 1 << 8), ("highest-bit", 1 << 31)):
         yield Vector(
@@ -360,7 +360,7 @@ def _metadata() -> Iterator[tuple[str, str, bytes, str]]:
     )
 
 
-def _refused(rows: Iterator[tuple[str, str, bytes, str]]) -> Iterator[Vector]:
+def _refusals(rows: Iterator[tuple[str, str, bytes, str]]) -> Iterator[Vector]:
     for name, code, data, note in rows:
         if name in ONE_WRONG_MAGIC:
             expect: Any = any_of(INVALID, _answer([(_one(), A)]))
@@ -387,7 +387,7 @@ def _write(name: str, code: str, blobs: list[tuple[dict[str, Any], bytes]], note
     return Vector(f"puffin-write-{name}", (code,), args, expect, LAYOUT, note, only=_only(code))
 
 
-def _written() -> Iterator[Vector]:
+def _writes() -> Iterator[Vector]:
     dv = blob_metadata(
         "deletion-vector-v1", 0, 0, fields=[2147483645], snapshot_id=-1, sequence_number=-1, properties=DV_PROPERTIES
     )
@@ -458,7 +458,9 @@ def _by_section(topic: str, operation: str, vectors: Iterable[Vector]) -> Iterat
 def files() -> Iterator[VectorFile]:
     """Yield the vector files."""
     yield from _by_section("read", "puffin.read", chain(_sound(), _awkward()))
-    yield from _by_section("read-reserved", "puffin.read", _permitted())
-    yield from _by_section("refusals", "puffin.read", _refused(chain(_structure(), _payload(), _metadata(), _codecs())))
-    yield from _by_section("write", "puffin.write", _written())
+    yield from _by_section("read-reserved", "puffin.read", _permitted_files())
+    yield from _by_section(
+        "refusals", "puffin.read", _refusals(chain(_structure(), _payload(), _metadata(), _codecs()))
+    )
+    yield from _by_section("write", "puffin.write", _writes())
     yield from _by_section("write-refusals", "puffin.write", _refused_to_write())

@@ -269,7 +269,7 @@ def _has_lineage(state: JsonObject) -> bool:
     return any(row.get("_row_id") is not None for row in state["rows"])
 
 
-def _expected(name: str, rows: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
+def _expected_outcome(name: str, rows: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
     """Return the expected outcome of reading a table, and the contradiction that leaves it open."""
     return (any_of(rows, INVALID), (REFUSABLE[name],)) if name in REFUSABLE else (rows, ())
 
@@ -286,7 +286,7 @@ def _states(name: str, codes: tuple[str, ...]) -> Iterator[Vector]:
         proved = (*codes, "SNP009") if "snapshot" in state and types != now else codes
         id_ = f"read-{name}-{_slug(state['label'])}"
         note = f"{index['about']}: {state['label']}"
-        expect, open_ = _expected(name, ok({"rows": _plain(state["rows"], types)}))
+        expect, open_ = _expected_outcome(name, ok({"rows": _plain(state["rows"], types)}))
         yield _vector(id_, proved, index, _args(name, types, **at), expect, note, *open_)
         if _has_lineage(state):
             names = [*types, *LINEAGE]
@@ -355,7 +355,7 @@ def _filters() -> Iterator[Vector]:
                 expect = any_of(ok({"rows": rows}), ok({"rows": []}))
                 yield _vector(id_, every, index, args, expect, note, OPEN[table, name])
             else:
-                expect, open_ = _expected(table, ok({"rows": rows}))
+                expect, open_ = _expected_outcome(table, ok({"rows": rows}))
                 yield _vector(id_, every, index, args, expect, note, *open_)
 
 

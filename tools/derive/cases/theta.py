@@ -20,7 +20,7 @@ def _hashes(type_: str, values: list[Any]) -> list[int]:
     return sorted({theta_hash(single_value(type_, value)) for value in values})
 
 
-def _encoded() -> Iterator[Vector]:
+def _writes() -> Iterator[Vector]:
     rows: list[tuple[str, str, list[Any], str]] = [
         ("none", "int", [], "no values"),
         ("int", "int", [34], "one value"),
@@ -54,7 +54,7 @@ def _form(hashes: list[int], theta: int = WHOLE) -> dict[str, Any]:
     return ok({"hashes": [str(one) for one in sorted(hashes)], "theta": str(theta)})
 
 
-def _decoded() -> Iterator[Vector]:
+def _reads() -> Iterator[Vector]:
     def case(name: str, data: bytes, expect: dict[str, Any], note: str) -> Vector:
         return Vector(f"theta-decode-{name}", CODES, {"bytes": data.hex().upper()}, expect, ORIGIN, note)
 
@@ -75,7 +75,7 @@ def _decoded() -> Iterator[Vector]:
     yield case("estimating-nothing", sketch([], 5), _form([], 5), "all hashes were above theta: not the same as empty")
 
 
-def _refused() -> Iterator[Vector]:
+def _refusals() -> Iterator[Vector]:
     two = _hashes("int", [1, 2])
     rows = [
         ("no-bytes", b"", "no bytes"),
@@ -111,5 +111,5 @@ READABLE = ("seed", "byte-after", "order")
 
 def files() -> Iterator[VectorFile]:
     """Yield the vector files."""
-    yield VectorFile("puffin/theta-encode.json", "theta.encode", SECTION, tuple(_encoded()))
-    yield VectorFile("puffin/theta-decode.json", "theta.decode", SECTION, (*_decoded(), *_refused()))
+    yield VectorFile("puffin/theta-encode.json", "theta.encode", SECTION, tuple(_writes()))
+    yield VectorFile("puffin/theta-decode.json", "theta.decode", SECTION, (*_reads(), *_refusals()))

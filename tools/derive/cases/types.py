@@ -284,7 +284,7 @@ def _file(topic: str, vectors: list[Vector], section: str = SECTION) -> VectorFi
     return VectorFile(f"types/{topic}.json", "type.parse", section, tuple(vectors))
 
 
-def _refused(prefix: str, codes: tuple[str, ...], name: str, json: Any, note: str) -> Vector:
+def _refusal(prefix: str, codes: tuple[str, ...], name: str, json: Any, note: str) -> Vector:
     return Vector(f"type-refuse-{prefix}{name}", codes, {"type": json}, INVALID, TABLE, note)
 
 
@@ -370,17 +370,17 @@ def files() -> Iterator[VectorFile]:
             )
         )
     yield _file("defaults", defaults)
-    refused = [_refused("", ("JSC003",), name, text, note) for name, text, note in NOT_TYPES]
-    refused += [_refused("", ("JSC003",), name, json, note) for name, json, note in NOT_JSON_TYPES]
+    refused = [_refusal("", ("JSC003",), name, text, note) for name, text, note in NOT_TYPES]
+    refused += [_refusal("", ("JSC003",), name, json, note) for name, json, note in NOT_JSON_TYPES]
     yield _file("refusals-strings", refused)
     yield from _split(
-        "refusals-parameters", [_refused("", (code,), name, text, note) for name, text, code, note in NOT_IN_RANGE]
+        "refusals-parameters", [_refusal("", (code,), name, text, note) for name, text, code, note in NOT_IN_RANGE]
     )
-    refused = [_refused("struct-", codes, name, json, note) for name, json, codes, note in BAD_STRUCTS]
-    refused += [_refused("", codes, name, json, note) for name, json, codes, note in BAD_LISTS_AND_MAPS]
+    refused = [_refusal("struct-", codes, name, json, note) for name, json, codes, note in BAD_STRUCTS]
+    refused += [_refusal("", codes, name, json, note) for name, json, codes, note in BAD_LISTS_AND_MAPS]
     yield from _split("refusals-nested", refused)
     refused = [
-        _refused("default-", codes, name, _column(type_, "initial-default", value), note)
+        _refusal("default-", codes, name, _column(type_, "initial-default", value), note)
         for name, type_, value, codes, note in BAD_DEFAULTS
     ]
     yield from _split("refusals-defaults", refused)

@@ -15,31 +15,31 @@ VARIANT = "Bounds for Variant"
 A, B = "$['a']", "$['b']"
 
 
-def _packed(number: int, form: str, value: float) -> bytes:
+def _primitive(number: int, form: str, value: float) -> bytes:
     """Return a variant of a primitive type, by its number and the form of its little-endian value."""
     return variant.primitive(number, struct.pack(f"<{form}", value))
 
 
-INT32 = _packed(5, "i", 34)
+INT32 = _primitive(5, "i", 34)
 
 
 # name, type in the exchange form, value, the encoded value, note
 FIELD_VALUES: list[tuple[str, str, Any, bytes, str]] = [
     ("int32", "int", 34, INT32, "variant type 5"),
-    ("int64", "long", "34", _packed(6, "q", 34), "variant type 6"),
-    ("double", "double", 1.0, _packed(7, "d", 1.0), "variant type 7"),
-    ("float", "float", 1.0, _packed(14, "f", 1.0), "variant type 14"),
+    ("int64", "long", "34", _primitive(6, "q", 34), "variant type 6"),
+    ("double", "double", 1.0, _primitive(7, "d", 1.0), "variant type 7"),
+    ("float", "float", 1.0, _primitive(14, "f", 1.0), "variant type 14"),
     ("true", "boolean", True, variant.primitive(1), "variant type 1"),
     ("false", "boolean", False, variant.primitive(2), "variant type 2"),
-    ("date", "date", "2017-11-16", _packed(11, "i", 17486), "variant type 11"),
+    ("date", "date", "2017-11-16", _primitive(11, "i", 17486), "variant type 11"),
     (
         "timestamptz",
         "timestamptz",
         "2017-11-16T22:31:08.000001+00:00",
-        _packed(12, "q", 1510871468000001),
+        _primitive(12, "q", 1510871468000001),
         "variant type 12",
     ),
-    ("timestamp", "timestamp", "2017-11-16T22:31:08.000001", _packed(13, "q", 1510871468000001), "variant type 13"),
+    ("timestamp", "timestamp", "2017-11-16T22:31:08.000001", _primitive(13, "q", 1510871468000001), "variant type 13"),
     (
         "binary",
         "binary",
@@ -49,19 +49,19 @@ FIELD_VALUES: list[tuple[str, str, Any, bytes, str]] = [
     ),
     ("long-string", "string", "iceberg", variant.primitive(16, struct.pack("<I", 7) + b"iceberg"), "variant type 16"),
     ("short-string", "string", "iceberg", variant.short_string("iceberg"), "a short string"),
-    ("time", "time", "22:31:08.000001", _packed(17, "q", 81068000001), "variant type 17"),
+    ("time", "time", "22:31:08.000001", _primitive(17, "q", 81068000001), "variant type 17"),
     (
         "timestamptz-ns",
         "timestamptz_ns",
         "2017-11-16T22:31:08.000001001+00:00",
-        _packed(18, "q", 1510871468000001001),
+        _primitive(18, "q", 1510871468000001001),
         "variant type 18",
     ),
     (
         "timestamp-ns",
         "timestamp_ns",
         "2017-11-16T22:31:08.000001001",
-        _packed(19, "q", 1510871468000001001),
+        _primitive(19, "q", 1510871468000001001),
         "variant type 19",
     ),
     (

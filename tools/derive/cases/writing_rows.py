@@ -152,7 +152,7 @@ NULL_VISITS = fields(("id", "long"), ("visits", list_type(VISIT)), ("stays", map
 """Structs whose timestamps a writer may have to convert, so that it rebuilds the lists and maps around them."""
 
 
-def _nested() -> Iterator[Case]:
+def _nested_types() -> Iterator[Case]:
     for format_ in FORMATS:
         yield Case(
             f"nested-{format_}",
@@ -208,7 +208,7 @@ def _nested() -> Iterator[Case]:
 
 
 TYPES = tuple(_types())
-NESTED_TYPES = tuple(_nested())
+NESTED_TYPES = tuple(_nested_types())
 
 # Partitions
 
@@ -300,7 +300,7 @@ def _partitions() -> Iterator[Case]:
     )
 
 
-def _sorted() -> Iterator[Case]:
+def _sort_orders() -> Iterator[Case]:
     names = "id p day ts n"
     sort = [
         {"source": "n", "transform": "identity", "direction": "desc", "null_order": "nulls-last"},
@@ -322,4 +322,4 @@ def _sorted() -> Iterator[Case]:
 
 
 PARTITIONS = tuple(_partitions())
-SORTED = tuple(_sorted())
+SORTED = tuple(_sort_orders())

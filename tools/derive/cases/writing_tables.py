@@ -196,7 +196,7 @@ def _spec(*changes: Json) -> Json:
     return {"op": "alter-spec", "changes": list(changes)}
 
 
-def _added(transform: str, source: str) -> Json:
+def _add_field(transform: str, source: str) -> Json:
     return {"op": "add", **part(transform, source)}
 
 
@@ -210,9 +210,9 @@ def _specs() -> Iterator[Case]:
             (
                 create(version, COLUMNS, format=format_),
                 FIRST,
-                _spec(_added("identity", "p")),
+                _spec(_add_field("identity", "p")),
                 second,
-                _spec(_added("bucket[4]", "id")),
+                _spec(_add_field("bucket[4]", "id")),
                 FIRST,
                 delete(where("eq", "p", "a"), COW),
             ),
@@ -245,7 +245,7 @@ def _specs() -> Iterator[Case]:
             (
                 create(2, COLUMNS, ("identity", "p")),
                 FIRST,
-                _spec({"op": "remove", "name": "p"}, _added("truncate[10]", "id")),
+                _spec({"op": "remove", "name": "p"}, _add_field("truncate[10]", "id")),
                 second,
                 update(where("gt-eq", "id", 2), {"f": 0.25}, mode),
             ),
@@ -257,7 +257,7 @@ def _specs() -> Iterator[Case]:
         (
             create(2, COLUMNS, ("identity", "p")),
             FIRST,
-            _spec({"op": "remove", "name": "p"}, _added("bucket[2]", "id")),
+            _spec({"op": "remove", "name": "p"}, _add_field("bucket[2]", "id")),
             second,
             COMPACT,
         ),

@@ -46,11 +46,11 @@ WIDE = Context(prec=60)
 def _request(transform: Any, type_: Type, one: Any) -> dict[str, Any]:
     args = {"transform": str(transform), "type": str(type_), "value": value_json(type_, one)}
     made: dict[str, Any] = {"operation": "transform", "args": args}
-    expected = _expected(transform, type_, one)
+    expected = _expected_result(transform, type_, one)
     return made if expected is None else {**made, "expect": value_json(transform.result_type(type_), expected)}
 
 
-def _expected(transform: Any, type_: Type, one: Any) -> Any:
+def _expected_result(transform: Any, type_: Type, one: Any) -> Any:
     """Return the result of a transform by plain arithmetic; None for a bucket, whose hash the vectors check."""
     match transform:
         case Truncate(width) if isinstance(one, str | bytes):
@@ -69,7 +69,7 @@ def _expected(transform: Any, type_: Type, one: Any) -> Any:
     return None
 
 
-def _applied(transform: Any, type_: Type, one: Any) -> Any:
+def _apply(transform: Any, type_: Type, one: Any) -> Any:
     try:
         return transform.apply(type_, one)
     except SpecError as error:  # contradiction C6: there is no defined result
@@ -100,7 +100,7 @@ def truncate_floor(world: World, type_: Type) -> None:
     transform = Truncate(world.int("width", 1, WIDEST))
     one = value(world, "value", type_)
     world.request = lambda: _request(transform, type_, one)
-    result = _unscaled(_applied(transform, type_, one))
+    result = _unscaled(_apply(transform, type_, one))
     number = _unscaled(one)
     world.claim(result <= number, "the result is above the value")
     world.claim(number - result < transform.width, "the result is a width or more below the value")
@@ -141,8 +141,8 @@ def truncate_twice(world: World, type_: Type, width: Any) -> None:
     transform = Truncate(width)
     one = value(world, "value", type_)
     world.request = lambda: _request(transform, type_, one)
-    once = _applied(transform, type_, one)
-    world.claim(_applied(transform, type_, once) == once, "the second truncation changes the value")
+    once = _apply(transform, type_, one)
+    world.claim(_apply(transform, type_, once) == once, "the second truncation changes the value")
 
 
 @theorem(
@@ -246,7 +246,7 @@ def times_order(world: World, transform: Any, type_: Type) -> None:
     world.assume(low <= high)
     world.request = lambda: _request(transform, type_, low)
     world.claim(
-        _applied(transform, type_, low) <= _applied(transform, type_, high), "the earlier one has the later partition"
+        _apply(transform, type_, low) <= _apply(transform, type_, high), "the earlier one has the later partition"
     )
 
 
@@ -271,7 +271,7 @@ def times_agree(world: World, type_: Type) -> None:
     world.claim(one - day * units >= 0, "the day begins after the value")
     world.claim(one - day * units < units, "the day ends before the value")
     if type_ != DATE:
-        hour = _applied(Hour(), type_, one)
+        hour = _apply(Hour(), type_, one)
         world.claim(hour // 24 == day, "the day is not that of the hour")
         world.claim(one - hour * (units // 24) >= 0, "the hour begins after the value")
         world.claim(one - hour * (units // 24) < units // 24, "the hour ends before the value")

@@ -21,12 +21,12 @@ def _any(world: World, name: str, type_: Type, longest: Any = LONGEST_BOUND) -> 
 
 
 def _request(side: str, type_: Type, one: Any, width: Any) -> dict[str, Any]:
-    args = {"type": str(type_), "value": _shown(type_, one), "width": width, "side": side}
+    args = {"type": str(type_), "value": _show_value(type_, one), "width": width, "side": side}
     made: dict[str, Any] = {"operation": "bound.truncate", "args": args}
-    return {**made, "expect": _shown(type_, one[:width])} if side == "lower" else made
+    return {**made, "expect": _show_value(type_, one[:width])} if side == "lower" else made
 
 
-def _shown(type_: Type, one: Any) -> str:
+def _show_value(type_: Type, one: Any) -> str:
     return str(one) if type_ == STRING else one.hex().upper()
 
 

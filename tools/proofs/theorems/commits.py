@@ -123,7 +123,7 @@ def _by_key(entries: Iterable[ManifestEntry]) -> dict[Any, ManifestEntry]:
     return {file_key(one.data_file): one for one in entries}
 
 
-def _shown(manifest: ManifestPayload) -> Any:
+def _visible_entries(manifest: ManifestPayload) -> Any:
     """Return the entries of a manifest, which distinguish it from others."""
     return tuple((file_key(one.data_file), one.status, one.snapshot_id) for one in manifest.entries)
 
@@ -143,7 +143,7 @@ class CommitResult:
     """The live entries of the branch before the commit."""
 
 
-def _committed(world: World, fixture: str, version: int, change: str) -> CommitResult:
+def _commit_among_others(world: World, fixture: str, version: int, change: str) -> CommitResult:
     """Commit a change: others commit before its first attempt, and before its second.
 
     The commits of others raise the table's numbers by any amount, on any branch; from the second attempt on, there is
@@ -205,11 +205,11 @@ def renumbered(world: World, fixture: str, version: int, change: str) -> None:
     manifest is written a second time with the same entries, as none has a number of its commit in it. Its deletes apply
     to all data of the branch that it was committed to, and to no data of later commits.
     """
-    made = _committed(world, fixture, version, change)
+    made = _commit_among_others(world, fixture, version, change)
     number = made.before.last_sequence_number + 1
     world.claim(made.snapshot.sequence_number == number, "the snapshot has another number than the next one")
     world.claim(made.after.last_sequence_number == number, "the table has another last number than its snapshot")
-    written = [_shown(one) for one in made.store.files.values() if isinstance(one, ManifestPayload)]
+    written = [_visible_entries(one) for one in made.store.files.values() if isinstance(one, ManifestPayload)]
     world.claim(len(written) == len(set(written)), "a manifest is written twice")
     earlier = _by_key(made.earlier)
     own = {manifest.manifest_path for manifest in made.listed.files if manifest.sequence_number == number}
@@ -257,7 +257,7 @@ def row_ids(world: World, fixture: str, version: int, change: str) -> None:
     is in the table. At each attempt, a commit gives ids to its new files, and to files from before an upgrade, from the
     next row id of the table on which it is based; so this holds for any sequence of commits on any branches.
     """
-    made = _committed(world, fixture, version, change)
+    made = _commit_among_others(world, fixture, version, change)
     start, after = made.before.next_row_id, made.after.next_row_id
     world.claim(made.snapshot.first_row_id == start, "the snapshot begins with another id than the table's next one")
     world.claim(after == start + made.snapshot.added_rows, "the table's next id is not after the rows of the snapshot")

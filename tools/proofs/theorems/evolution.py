@@ -60,7 +60,7 @@ def _new_type(world: World, old: Type, new: Any) -> Any:
     return DecimalType(world.int("wider precision", old.precision + 1, 38), old.scale)
 
 
-def _promoted(old: Type, new: Type, one: Any) -> Any:
+def _promote(old: Type, new: Type, one: Any) -> Any:
     try:
         return promote_value(old, new, one)
     except SpecError as error:  # the timestamp has no such date
@@ -74,7 +74,7 @@ def keeps_partitions(world: World, old: Type, new: Any, transform: str) -> None:
     """
     made, new = transform_named(world, transform), _new_type(world, old, new)
     one = value(world, "value", old)
-    promoted = _promoted(old, new, one)
+    promoted = _promote(old, new, one)
     try:
         before = made.apply(old, one)
     except SpecError as error:  # contradiction C6: no file was written with it
@@ -120,7 +120,7 @@ def reads_bounds(world: World, old: Type, new: Any) -> None:
     one = value(world, "value", old)
     if isinstance(one, float):
         world.assume(one == one)  # a bound is never NaN
-    promoted = _promoted(old, new, one)
+    promoted = _promote(old, new, one)
     try:
         data = to_binary(old, one)
     except SpecError as error:  # a double that no float is
@@ -147,6 +147,6 @@ def keeps_order(world: World, old: Type, new: Any) -> None:
     """
     new = _new_type(world, old, new)
     low, high = value(world, "low", old), value(world, "high", old)
-    first, second = _promoted(old, new, low), _promoted(old, new, high)
+    first, second = _promote(old, new, low), _promote(old, new, high)
     world.claim((low < high) == (first < second), "the promoted values have another order")
     world.claim((low == high) == (first == second), "the promoted values are equal, or are no longer")

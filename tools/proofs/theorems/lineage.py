@@ -110,7 +110,7 @@ def numbers(world: World, version: Any, status: EntryStatus) -> None:
 # Row ids
 
 
-def _described(world: World, name: str) -> ManifestFile:
+def _any_manifest(world: World, name: str) -> ManifestFile:
     """Return a manifest with any counts: of data, with or without a first row id, or of deletes."""
     what = world.choose(f"{name} is", "new", "assigned", "deletes")
     return _manifest(
@@ -139,7 +139,7 @@ def disjoint(world: World, length: Any) -> None:
     are disjoint.
     """
     start = world.int("next row id", 0)
-    files = [_described(world, f"manifest {place}") for place in range(length)]
+    files = [_any_manifest(world, f"manifest {place}") for place in range(length)]
     made, after = assign_first_row_ids(files, start)
     world.claim(len(made) == length, "a manifest is lost")
     world.claim(after >= start, "the next row id decreases")

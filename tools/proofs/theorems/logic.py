@@ -178,13 +178,13 @@ def translated(world: World) -> None:
     exactly where SQL's is true. Every tree of two levels is run on rows where each leaf has each of its values.
     """
     for tree in shapes(2, SQL_LEAVES[:3], (Not, And)):
-        _translated(world, tree)
+        _check_translation(world, tree)
     for tree in shapes(1, SQL_LEAVES):
         for outer in (tree, Not(tree), Not(Not(tree))):
-            _translated(world, outer)
+            _check_translation(world, outer)
 
 
-def _translated(world: World, tree: Any) -> None:
+def _check_translation(world: World, tree: Any) -> None:
     made = bind(from_sql(tree), SCHEMA)
     for first in (None, 1, 7):
         for second in (None, 1, 7):

@@ -44,7 +44,7 @@ def _is_nan(one: Any) -> Any:
     return one is not None and one != one
 
 
-def _encoded(world: World, type_: Type, one: Any) -> Any:
+def _encode(world: World, type_: Type, one: Any) -> Any:
     if world.symbolic:
         return Encoded(one)
     try:
@@ -120,8 +120,8 @@ def metrics(world: World, type_: Type, operation: Any) -> None:
         value_counts=None if cut else _count(world, "value", values),
         null_value_counts=None if cut else _count(world, "null", nulls),
         nan_value_counts=_count(world, "nan", nans) if floating else None,
-        lower_bounds=None if lower is None else {COLUMN: _encoded(world, type_, lower)},
-        upper_bounds=None if upper is None else {COLUMN: _encoded(world, type_, upper)},
+        lower_bounds=None if lower is None else {COLUMN: _encode(world, type_, lower)},
+        upper_bounds=None if upper is None else {COLUMN: _encode(world, type_, upper)},
     )
     world.assume(made.record_count != 0)
     predicate = leaf(world, operation, type_)
@@ -190,7 +190,7 @@ def summaries(world: World, type_: Type, operation: Any) -> None:
         lower = upper = None
         if ordinary and (null or (nan is not False and type_ == DOUBLE)):
             raise Impossible
-    made = Summary(null, nan, *(None if one is None else _encoded(world, type_, one) for one in (lower, upper)))
+    made = Summary(null, nan, *(None if one is None else _encode(world, type_, one) for one in (lower, upper)))
     predicate = leaf(world, operation, type_, BoundReference((FIELD,), ("p",), type_))
     outcome = evaluate_summaries(predicate, [made], [FIELD])
     matches = evaluate(predicate, {FIELD: partition})

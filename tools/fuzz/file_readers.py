@@ -103,7 +103,7 @@ def _theta() -> Callable[[bytes], object]:
     return return_refusals(decode_theta)
 
 
-def _compressed() -> Callable[[bytes], object]:
+def _decompression() -> Callable[[bytes], object]:
     from spec_ref.encodings.puffin.compression import decompress
 
     return return_refusals(lambda data: decompress("lz4" if data[:1] == b"\x04" else "zstd", data, limit=1 << 20))
@@ -164,7 +164,7 @@ TARGETS = (
     Target("puffin-check", _puffin_check, hexadecimal("puffin.read"), mutations.mutate_puffin),
     Target("deletion-vector", _deletion_vector, hexadecimal("dv.decode"), mutations.mutate_vector),
     Target("theta", _theta, hexadecimal("theta.decode")),
-    Target("compressed", _compressed, _frames),
+    Target("compressed", _decompression, _frames),
     Target("parquet-footer", _parquet, _parquet_footers, mutations.mutate_footer),
     Target("orc-types", _orc_types, _orc_files, mutations.mutate_orc),
     Target("orc-stripes", _orc_stripes, _orc_files, mutations.mutate_orc),

@@ -34,14 +34,14 @@ def keep_findings(target: str, findings: Iterable[Finding]) -> None:
 def keep_inputs(target: Target, folder: Path) -> int:
     """Add the useful inputs in a folder to the corpus of a target; return the number added."""
     found = [path.read_bytes() for path in folder.iterdir() if path.stat().st_size <= LARGEST_KEPT]
-    status, chosen = run_forked(lambda: _worth(target, found), 300)
+    status, chosen = run_forked(lambda: _useful_inputs(target, found), 300)
     if status != DONE:
         return 0
     _add(CORPUS / f"{target.name}.txt", [(data, "") for data in chosen])
     return len(chosen)
 
 
-def _worth(target: Target, found: list[bytes]) -> list[bytes]:
+def _useful_inputs(target: Target, found: list[bytes]) -> list[bytes]:
     """Return the inputs that run lines which no earlier input runs; short ones are tried first."""
     read, kept = target.load(), target.initial_inputs()
     known: set[Line] = set().union(*(covered_lines(read, data) for data in kept))

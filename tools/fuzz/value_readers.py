@@ -46,7 +46,7 @@ def _types() -> tuple[Any, ...]:
     return tuple(map(type_from_json, (*names, *nested)))
 
 
-def _typed(read: Callable[[Any, bytes], object]) -> Callable[[bytes], object]:
+def _typed_reader(read: Callable[[Any, bytes], object]) -> Callable[[bytes], object]:
     """Return a reader of values of several types: the first byte selects the type."""
     types = _types()
     return return_refusals(lambda data: read(types[data[0] % len(types)], data[1:]) if data else None)
@@ -55,23 +55,23 @@ def _typed(read: Callable[[Any, bytes], object]) -> Callable[[bytes], object]:
 def _single_value() -> Callable[[bytes], object]:
     from spec_ref.single_value.binary import from_binary, to_binary
 
-    return _typed(lambda type_, data: to_binary(type_, from_binary(type_, data)))
+    return _typed_reader(lambda type_, data: to_binary(type_, from_binary(type_, data)))
 
 
 def _bound() -> Callable[[bytes], object]:
     from spec_ref.single_value.bounds import decode_bound
 
-    return _typed(decode_bound)
+    return _typed_reader(decode_bound)
 
 
 def _json_value() -> Callable[[bytes], object]:
     from spec_ref.json.documents import loads
     from spec_ref.single_value.json_value import from_json, to_json
 
-    return _typed(lambda type_, data: to_json(type_, from_json(type_, loads(data))))
+    return _typed_reader(lambda type_, data: to_json(type_, from_json(type_, loads(data))))
 
 
-def _chosen(operation: str, member: str) -> Callable[[], Iterator[bytes]]:
+def _typed_seeds(operation: str, member: str) -> Callable[[], Iterator[bytes]]:
     def seeds() -> Iterator[bytes]:
         for number, value in enumerate(argument_values(operation, member)):
             yield bytes([number % 24]) + (bytes.fromhex(value) if member == "bytes" else json.dumps(value).encode())
@@ -101,7 +101,7 @@ def _variant() -> Callable[[bytes], object]:
     return return_refusals(lambda data: decode_variant(split_variant(data)))
 
 
-def _shredded() -> Callable[[bytes], object]:
+def _shredded_reader() -> Callable[[bytes], object]:
     """Return a shredded object with a list: its metadata, value, a field and an element, each behind its length."""
     import pyarrow as pa
 
@@ -213,9 +213,9 @@ def _transform() -> Callable[[bytes], object]:
 
 
 TARGETS = (
-    Target("single-value", _single_value, _chosen("single-value.decode", "bytes")),
-    Target("bound", _bound, _chosen("bound.decode", "bytes")),
-    Target("json-value", _json_value, _chosen("json-value.decode", "json"), _mutated_typed_json),
+    Target("single-value", _single_value, _typed_seeds("single-value.decode", "bytes")),
+    Target("bound", _bound, _typed_seeds("bound.decode", "bytes")),
+    Target("json-value", _json_value, _typed_seeds("json-value.decode", "json"), _mutated_typed_json),
     Target("type", _type, json_members("type.parse", member="type"), mutations.mutate_json),
     Target(
         "predicate",
@@ -224,7 +224,7 @@ TARGETS = (
         mutations.mutate_json,
     ),
     Target("variant", _variant, _variants),
-    Target("variant-shredded", _shredded, _shreddings),
+    Target("variant-shredded", _shredded_reader, _shreddings),
     Target("variant-bound", _variant_bound, _variants),
     Target("wkb", _wkb, _wkbs),
     Target("wkt", _wkt, _wkts),
