@@ -49,9 +49,9 @@ class StoreBehavior:
 
 
 class _Server:
-    def __init__(self, folder: Path, manners: StoreBehavior) -> None:
+    def __init__(self, folder: Path, behavior: StoreBehavior) -> None:
         self.folder = folder
-        self.manners = manners
+        self.behavior = behavior
         self.counts: Counter[str] = Counter()
         self.under_way = 0
         self.random = random.Random(0)
@@ -67,17 +67,17 @@ class _Server:
         path = unquote(target.partition("?")[0])
         kind = path.rpartition(".")[2] if "." in path else "other"
         self.counts[f"{method} {kind}"] += 1
-        if self.under_way >= self.manners.connections or self.random.random() < self.manners.busy:
+        if self.under_way >= self.behavior.connections or self.random.random() < self.behavior.busy:
             self.counts["503"] += 1
             self._answer(transport, "503 Slow Down", _BUSY)
             return
         self.under_way += 1
         self.counts["most under way"] = max(self.counts["most under way"], self.under_way)
-        asyncio.get_running_loop().call_later(self.manners.delay_s, self._object, transport, method, path, head)
+        asyncio.get_running_loop().call_later(self.behavior.delay_s, self._object, transport, method, path, head)
 
     def _object(self, transport: asyncio.Transport, method: str, path: str, head: str) -> None:
         self.under_way -= 1
-        if self.random.random() < self.manners.reset:
+        if self.random.random() < self.behavior.reset:
             self.counts["reset"] += 1
             transport.abort()
             return
@@ -169,17 +169,17 @@ def counting_store(folder: Path, behavior: StoreBehavior) -> Iterator[CountingSt
             process.terminate()
 
 
-def _options(manners: StoreBehavior) -> dict[str, Any]:
+def _options(behavior: StoreBehavior) -> dict[str, Any]:
     return {
-        "delay-ms": manners.delay_s * 1000,
-        "connections": manners.connections,
-        "busy": manners.busy,
-        "reset": manners.reset,
+        "delay-ms": behavior.delay_s * 1000,
+        "connections": behavior.connections,
+        "busy": behavior.busy,
+        "reset": behavior.reset,
     }
 
 
-async def _run(folder: Path, manners: StoreBehavior) -> None:
-    store = _Server(folder, manners)
+async def _run(folder: Path, behavior: StoreBehavior) -> None:
+    store = _Server(folder, behavior)
     server = await asyncio.get_running_loop().create_server(lambda: _Connection(store), "127.0.0.1", 0, backlog=256)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
@@ -194,10 +194,10 @@ def main() -> None:
     parser.add_argument("--busy", type=float, default=0.0)
     parser.add_argument("--reset", type=float, default=0.0)
     given = parser.parse_args()
-    manners = StoreBehavior(
+    behavior = StoreBehavior(
         delay_s=given.delay_ms / 1000, connections=given.connections, busy=given.busy, reset=given.reset
     )
-    asyncio.run(_run(given.folder, manners))
+    asyncio.run(_run(given.folder, behavior))
 
 
 if __name__ == "__main__":

@@ -141,7 +141,7 @@ def raised_exceptions(
         if isinstance(target, ast.Name)
     }
 
-    def code_of(node: ast.expr | None) -> str:
+    def stated_code(node: ast.expr | None) -> str:
         if isinstance(node, ast.Name):
             node = constants.get(node.id)
         is_code = isinstance(node, ast.Constant) and isinstance(node.value, str) and _CODE.fullmatch(node.value)
@@ -156,10 +156,10 @@ def raised_exceptions(
             name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
             classes = frozenset(factories.get(name, {name})) - _NOT_DOCUMENTED
             if any(cls[:1].isupper() for cls in classes) and not around & {*classes, "Exception"}:
-                code = code_of(node.exc.args[0] if node.exc.args else None)
+                code = stated_code(node.exc.args[0] if node.exc.args else None)
                 if not code and name in known:
                     calls = [part for part in ast.walk(known[name][1]) if isinstance(part, ast.Call) and part.args]
-                    stated = {code_of(call.args[0]) for call in calls} - {""}
+                    stated = {stated_code(call.args[0]) for call in calls} - {""}
                     code = stated.pop() if len(stated) == 1 else ""
                 yield classes, code
         for name, around in called_functions(one):

@@ -25,7 +25,14 @@ OPERATIONS = {"overwrite": "overwrites", "delete": "deletes of files", "replace"
 def table_features(table: Table) -> frozenset[str]:
     """Return the features of a table: from the metadata for all snapshots, from files only for current ones."""
     metadata = table.metadata
-    return frozenset((*_of_schemas(metadata), *_of_layout(metadata), *_of_history(metadata), *_of_files(metadata)))
+    return frozenset(
+        (
+            *_schema_features(metadata),
+            *_layout_features(metadata),
+            *_history_features(metadata),
+            *_file_features(metadata),
+        )
+    )
 
 
 def data_file_formats(table: Table) -> tuple[str, ...]:
@@ -36,7 +43,7 @@ def data_file_formats(table: Table) -> tuple[str, ...]:
     return tuple(sorted({task.data_file.file_format.value for task in tasks}))
 
 
-def _of_schemas(metadata: TableMetadata) -> Iterator[str]:
+def _schema_features(metadata: TableMetadata) -> Iterator[str]:
     for schema in metadata.schemas:
         for column in schema.columns():
             name = kind(column.type)
@@ -66,7 +73,7 @@ def _changes(old: Schema, new: Schema) -> Iterator[str]:
         yield "moved columns"
 
 
-def _of_layout(metadata: TableMetadata) -> Iterator[str]:
+def _layout_features(metadata: TableMetadata) -> Iterator[str]:
     transforms = {str(field.transform).partition("[")[0] for spec in metadata.partition_specs for field in spec.fields}
     yield from (f"partition {name}" for name in transforms)
     if len(metadata.partition_specs) > 1:
@@ -77,7 +84,7 @@ def _of_layout(metadata: TableMetadata) -> Iterator[str]:
         yield "name mapping"
 
 
-def _of_history(metadata: TableMetadata) -> Iterator[str]:
+def _history_features(metadata: TableMetadata) -> Iterator[str]:
     for snapshot in metadata.snapshots:
         operation = (snapshot.summary or {}).get("operation", "")
         if operation in OPERATIONS:
@@ -91,14 +98,14 @@ def _of_history(metadata: TableMetadata) -> Iterator[str]:
         yield "row lineage"
 
 
-def _of_files(metadata: TableMetadata) -> Iterator[str]:
+def _file_features(metadata: TableMetadata) -> Iterator[str]:
     heads = {reference.snapshot_id for reference in metadata.refs.values()} | {metadata.current_snapshot_id}
     for snapshot in metadata.snapshots:
         if snapshot.snapshot_id in heads:
-            yield from _of_snapshot(metadata, snapshot)
+            yield from _snapshot_features(metadata, snapshot)
 
 
-def _of_snapshot(metadata: TableMetadata, snapshot: Snapshot) -> Iterator[str]:
+def _snapshot_features(metadata: TableMetadata, snapshot: Snapshot) -> Iterator[str]:
     for task in plan(metadata, snapshot, TRUE, read_bytes):
         for delete in task.deletes:
             yield _delete_kind(delete.data_file)

@@ -125,17 +125,17 @@ def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[K
     """
     if path is None:
         of_engines = shipped_entries("cell", "table")
-        return tuple(one for file, content in of_engines for one in _of_content(file, content, names))
+        return tuple(one for file, content in of_engines for one in _parse_content(file, content, names))
     try:
         content = rtoml.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: known deviations cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{path}: broken known deviations: {error}") from None
-    return _of_content(path, content, names)
+    return _parse_content(path, content, names)
 
 
-def _of_content(chosen: Path, content: dict[str, Any], names: Collection[str]) -> tuple[KnownOutcome, ...]:
+def _parse_content(chosen: Path, content: dict[str, Any], names: Collection[str]) -> tuple[KnownOutcome, ...]:
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
         raise UsageError(

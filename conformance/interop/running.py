@@ -291,10 +291,10 @@ def _replay_golden(
     results = {} if run is None else {result.id: result for result in run.adapter_results(consumer)}
     for table in tables:
         if table.producer.startswith(GOLDEN) and all(vector.id in results for vector in table.cases):
-            yield _key(table), [_of_result(vector, results[vector.id]) for vector in table.cases]
+            yield _key(table), [_reading_from_result(vector, results[vector.id]) for vector in table.cases]
 
 
-def _of_result(vector: Vector, result: Result) -> _Reading:
+def _reading_from_result(vector: Vector, result: Result) -> _Reading:
     outcome = reading_outcome(result.outcome, result.got or {})
     differences = result.differences[:DIFFERENCES]
     return _Reading(vector, outcome, result.reason, differences, result.deviation, result.deviation_id)

@@ -75,10 +75,10 @@ def vectors_schema() -> JsonObject:
     operations = _operations()
     frame["properties"]["operation"]["enum"] = list(operations)
     definitions = {**_read("common.json")["$defs"], **frame.pop("$defs"), **_forms()}
-    return {**frame, "allOf": [_of_operation(*one) for one in operations.items()], "$defs": definitions}
+    return {**frame, "allOf": [_operation_schema(*one) for one in operations.items()], "$defs": definitions}
 
 
-def _of_operation(name: str, operation: JsonObject) -> JsonObject:
+def _operation_schema(name: str, operation: JsonObject) -> JsonObject:
     """Return the part of the schema for the vectors of one operation."""
     outcome = {"properties": {"ok": _reference(f"{name}.{'expected' if 'expected' in operation else 'answer'}")}}
     expect = {"properties": {**outcome["properties"], "any_of": {"items": outcome}}}

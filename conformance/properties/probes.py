@@ -17,8 +17,8 @@ from conformance.properties.scripts import TOGETHER
 from conformance.properties.values import (
     NEW_VALUES,
     ODD_NAMES,
+    OPAQUE_VALUES,
     PARAMETERIZED,
-    SEALED_VALUES,
     TRANSFORMS,
     VALUES,
     WITH_ARGUMENTS,
@@ -134,7 +134,7 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
             word,
             create_one_row(version, *_source_columns(partition), row=_partitioned_row(partition), partition=partition),
         )
-    for kind in (*VALUES, *NEW_VALUES, *SEALED_VALUES, *WITH_ARGUMENTS):
+    for kind in (*VALUES, *NEW_VALUES, *OPAQUE_VALUES, *WITH_ARGUMENTS):
         column = {"id": 2, "name": "c", "required": False, "type": kind}
         yield kind, create_one_row(_since(kind, version), column, row={"id": "1", "c": value_pool(kind)[-1]})
 

@@ -21,7 +21,7 @@ from conformance.core.failures import NotExamined
 from conformance.operations.writing.reference import ReferenceWriter
 from conformance.properties.errors import Broken
 from conformance.properties.table_checks import TableChecks, reading_error
-from conformance.scripts import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts import ForbiddenOperation, ScriptError, UnspecifiedOperation
 from conformance.scripts.model import ModelTable
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.core.errors import SpecError
@@ -108,11 +108,11 @@ def follow_reference(
     subject, checks, model = ReferenceSubject(folder), TableChecks(str(folder), thorough=thorough), ModelTable()
     counts = Counter() if counts is None else counts
     for index, operation in enumerate(script["operations"]):
-        forbidden: RefusedByText | None = None
+        forbidden: ForbiddenOperation | None = None
         after = model
         try:
             after = model.after(index, operation)
-        except RefusedByText as error:
+        except ForbiddenOperation as error:
             forbidden = error
         except ScriptError:
             subject.skip()
@@ -125,7 +125,7 @@ def follow_reference(
             if checks.location is not None:
                 checks.check_refused(index, operation, subject._writer.metadata())
             continue
-        if isinstance(forbidden, LeftOpen):
+        if isinstance(forbidden, UnspecifiedOperation):
             if forbidden.after is None:
                 break  # the writer may leave the table in any state
             after = forbidden.after
@@ -135,7 +135,7 @@ def follow_reference(
     checks.end()
 
 
-def _do_operation(subject: Subject, index: int, operation: Op, forbidden: RefusedByText | None) -> str | None:
+def _do_operation(subject: Subject, index: int, operation: Op, forbidden: ForbiddenOperation | None) -> str | None:
     """Do an operation; return the new metadata, or None if it was refused as it must be."""
     what = f"operation {index}, {operation['op']}"
     try:
@@ -145,7 +145,7 @@ def _do_operation(subject: Subject, index: int, operation: Op, forbidden: Refuse
             return None
         if forbidden is None:
             raise Broken(f"refused: {error.code}", f"{what} was refused: {error}") from None
-        if error.code != forbidden.code and not isinstance(forbidden, LeftOpen):
+        if error.code != forbidden.code and not isinstance(forbidden, UnspecifiedOperation):
             message = f"{what} was refused with {error}; expected {forbidden.code}: {forbidden}"
             raise Broken(f"refused: {error.code}, not {forbidden.code}", message) from None
         return None
@@ -153,6 +153,6 @@ def _do_operation(subject: Subject, index: int, operation: Op, forbidden: Refuse
         return None
     except Exception as error:
         raise reading_error(what, error) from error
-    if forbidden is not None and not isinstance(forbidden, LeftOpen):
+    if forbidden is not None and not isinstance(forbidden, UnspecifiedOperation):
         raise Broken(f"accepted: {forbidden.code}", f"{what} was accepted; expected {forbidden.code}: {forbidden}")
     return location

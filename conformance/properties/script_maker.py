@@ -14,15 +14,15 @@ from conformance.properties.values import (
     LEAST,
     NESTED_WORDS,
     NEW_VALUES,
-    SEALED_PARAMETERIZED,
-    SEALED_VALUES,
+    OPAQUE_PARAMETERIZED,
+    OPAQUE_VALUES,
     Chance,
     json_constant,
     partition_transforms,
     predicate_leaves,
     value_pool,
 )
-from conformance.scripts import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts import ForbiddenOperation, ScriptError, UnspecifiedOperation
 from conformance.scripts.model import MAIN, ModelTable
 from spec_ref.core.json_types import Json
 
@@ -40,7 +40,7 @@ FORMATS = ("parquet", "orc", "avro")
 IDS = 8
 """Ids of rows are less than this, so that keys often match."""
 
-_NO_EQUALITY = frozenset({"float", "double", *NEW_VALUES, *SEALED_VALUES})
+_NO_EQUALITY = frozenset({"float", "double", *NEW_VALUES, *OPAQUE_VALUES})
 """Types of columns that equality deletes do not compare: the spec excludes floats (DEL018)."""
 
 
@@ -150,8 +150,8 @@ class ScriptMaker:
         index = len(self.operations)
         try:
             self.table = self.table.after(index, op)
-        except RefusedByText as error:
-            if not self.allows(REFUSED) or (isinstance(error, LeftOpen) and not self.draw_bool(0.5)):
+        except ForbiddenOperation as error:
+            if not self.allows(REFUSED) or (isinstance(error, UnspecifiedOperation) and not self.draw_bool(0.5)):
                 return False
             self.table = self.table.after_refusal(index)
         except ScriptError:
@@ -223,7 +223,7 @@ class ScriptMaker:
         names = [name for name in self.dropped if "." not in name and name not in taken]
         again = names and self.draw_bool(0.3)
         name, id_ = self.draw.choice(names) if again else self.new_name(taken), next(self.ids)
-        sealed = [kind for kind in (*SEALED_VALUES, *SEALED_PARAMETERIZED) if self.allows(kind, kind.partition("(")[0])]
+        sealed = [kind for kind in (*OPAQUE_VALUES, *OPAQUE_PARAMETERIZED) if self.allows(kind, kind.partition("(")[0])]
         if self.version >= 3 and sealed and self.draw_bool(0.1):
             kind: Json = self.draw.choice(sealed)
         else:

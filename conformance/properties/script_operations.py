@@ -13,7 +13,7 @@ from conformance.properties.script_maker import (
     supports_equality_deletes,
 )
 from conformance.properties.values import json_constant, predicate_leaves
-from conformance.scripts import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts import ForbiddenOperation, ScriptError, UnspecifiedOperation
 from conformance.scripts.model import MAIN, ModelTable
 from spec_ref.core.json_types import Json
 
@@ -387,9 +387,9 @@ def forbidden_operation(maker: ScriptMaker) -> Op | None:
 def _is_refused(table: ModelTable, index: int, op: Op) -> bool:
     try:
         table.after(index, op)
-    except LeftOpen:
+    except UnspecifiedOperation:
         return False
-    except RefusedByText:
+    except ForbiddenOperation:
         return True
     except ScriptError:
         return False

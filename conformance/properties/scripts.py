@@ -22,7 +22,7 @@ from conformance.properties.script_maker import (
     Size,
 )
 from conformance.properties.script_operations import OPERATION_MAKERS, forbidden_operation
-from conformance.properties.values import NESTED_WORDS, NEW_VALUES, SEALED_VALUES, VALUES, WITH_ARGUMENTS, Chance
+from conformance.properties.values import NESTED_WORDS, NEW_VALUES, OPAQUE_VALUES, VALUES, WITH_ARGUMENTS, Chance
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import MAIN, run_model
 from spec_ref.core.json_types import Json
@@ -95,7 +95,7 @@ EXCLUDABLE = frozenset(
         *OPERATIONS,
         *VALUES,
         *NEW_VALUES,
-        *SEALED_VALUES,
+        *OPAQUE_VALUES,
         *WITH_ARGUMENTS,
         *NESTED_WORDS,
         *PROPERTIES,

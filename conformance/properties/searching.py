@@ -235,7 +235,7 @@ def _batch(
             if broken.kind in known:
                 return
             last[:] = [FailingExample(example, broken.kind, str(broken), seed)]
-            raise _of_kind(broken.kind)(str(broken)) from None
+            raise _failing_class(broken.kind)(str(broken)) from None
 
     try:
         run()
@@ -286,5 +286,5 @@ class _Failing(Exception):
 
 
 @cache
-def _of_kind(kind: str) -> type[_Failing]:
+def _failing_class(kind: str) -> type[_Failing]:
     return type(f"Failing {kind}", (_Failing,), {})

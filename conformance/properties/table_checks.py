@@ -27,7 +27,7 @@ from conformance.properties.errors import Broken
 from conformance.properties.incremental import IncrementalLocal
 from conformance.properties.script_maker import filter_constants
 from conformance.properties.values import Chance, predicate_leaves
-from conformance.scripts import RefusedByText, ScriptError
+from conformance.scripts import ForbiddenOperation, ScriptError
 from conformance.scripts.expected import reading_json
 from conformance.scripts.model import MAIN, ModelTable
 from conformance.scripts.model_rows import Fields, StoredRow, reading
@@ -225,7 +225,7 @@ class TableChecks:
         try:
             differences = _filtered_differences(there, predicate, heads[there], self.before)
             _no_differences(f"{there} where {predicate}", differences, (name, predicate))
-        except (SpecError, ScriptError, RefusedByText, NotExamined):
+        except (SpecError, ScriptError, ForbiddenOperation, NotExamined):
             return None
         except Broken as broken:
             return broken

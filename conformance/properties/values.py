@@ -67,7 +67,7 @@ NEW_VALUES: dict[str, tuple[Json, ...]] = {
 }
 """Values of primitive types that were added in version 3."""
 
-SEALED_VALUES: dict[str, tuple[Json, ...]] = {
+OPAQUE_VALUES: dict[str, tuple[Json, ...]] = {
     "unknown": (None,),
     "geometry": ("POINT (1 2)", "POINT (-180 90)"),
     "geography": ("POINT (1 2)",),
@@ -88,10 +88,10 @@ PARAMETERIZED = (
 )
 """Types with other arguments than those of `VALUES`, which only scripts have."""
 
-SEALED_PARAMETERIZED = ("geometry(srid:3857)", "geography(srid:4269, karney)", "geography(OGC:CRS84, vincenty)")
-"""The same for types of `SEALED_VALUES`."""
+OPAQUE_PARAMETERIZED = ("geometry(srid:3857)", "geography(srid:4269, karney)", "geography(OGC:CRS84, vincenty)")
+"""The same for types of `OPAQUE_VALUES`."""
 
-WITH_ARGUMENTS = (*PARAMETERIZED, *SEALED_PARAMETERIZED)
+WITH_ARGUMENTS = (*PARAMETERIZED, *OPAQUE_PARAMETERIZED)
 
 _DECIMAL = re.compile(r"decimal\((\d+), (\d+)\)")
 _FIXED = re.compile(r"fixed\[(\d+)\]")
@@ -326,7 +326,7 @@ class Chance:
 
 def value_pool(kind: str) -> tuple[Json, ...]:
     """Return the values of a primitive type, in exchange form."""
-    for values in (VALUES, NEW_VALUES, SEALED_VALUES):
+    for values in (VALUES, NEW_VALUES, OPAQUE_VALUES):
         if kind in values:
             return values[kind]
     decimal, fixed = _DECIMAL.fullmatch(kind), _FIXED.fullmatch(kind)
@@ -334,7 +334,7 @@ def value_pool(kind: str) -> tuple[Json, ...]:
         return tuple(_decimal(digits, int(decimal[2])) for digits in _digits(int(decimal[1])))
     if fixed:
         return tuple(byte * int(fixed[1]) for byte in ("00", "7F", "80", "FF"))
-    return SEALED_VALUES.get(kind.partition("(")[0], ())
+    return OPAQUE_VALUES.get(kind.partition("(")[0], ())
 
 
 def _digits(precision: int) -> tuple[str, ...]:
@@ -377,7 +377,7 @@ def predicate_leaves(fields: Iterable[Struct], prefix: str = "") -> Iterator[tup
     for field in fields:
         name, type_ = prefix + field["name"], field["type"]
         if isinstance(type_, str):
-            if type_.partition("(")[0] not in SEALED_VALUES:
+            if type_.partition("(")[0] not in OPAQUE_VALUES:
                 yield name, type_
         elif type_["type"] == "struct":
             yield from predicate_leaves(type_["fields"], f"{name}.")

@@ -28,7 +28,7 @@ from conformance.properties.table_checks import (
     reading_error,
 )
 from conformance.runner.adapter_interface import Adapter, Request
-from conformance.scripts import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts import ForbiddenOperation, ScriptError, UnspecifiedOperation
 from conformance.scripts.expected import expected_table
 from conformance.scripts.model import ModelTable
 from conformance.scripts.model_rows import reading
@@ -99,9 +99,9 @@ def _split_operations(script: Json) -> tuple[list[Op], ModelTable, list[tuple[li
         try:
             model = model.after(len(done), moved)
             done.append(moved)
-        except LeftOpen:
+        except UnspecifiedOperation:
             pass
-        except RefusedByText as error:
+        except ForbiddenOperation as error:
             forbidden.append((list(done), moved, error.code))
         except ScriptError as error:
             raise ScriptError(f"{operation['op']}: {error}") from None

@@ -123,16 +123,19 @@ def _deletes(transition: Transition, observed: Observations, rows: RowModel) -> 
             made = observed.snapshot(snapshot, transition.files)
             yield from (f"delete scope: {problem}" for problem in rows.problems(made, after))
             if isinstance(change, SnapshotChange) and change.keeps_rows:
-                had = observed.branch(before, change.branch, transition.files)
-                knew = observed.branch(transition.based_on, change.branch, transition.archive)
+                snapshot_before = observed.branch(before, change.branch, transition.files)
+                snapshot_planned = observed.branch(transition.based_on, change.branch, transition.archive)
                 yield from _lost_deletes(
-                    after, {} if had is None else had.live, {} if knew is None else knew.live, made
+                    after,
+                    {} if snapshot_before is None else snapshot_before.live,
+                    {} if snapshot_planned is None else snapshot_planned.live,
+                    made,
                 )
     except (LookupError, SpecError):
         return  # found as a missing file or snapshot
 
 
-def _lost_deletes(table: TableMetadata, had: Live, knew: Live, made: ObservedSnapshot) -> Iterator[str]:
+def _lost_deletes(table: TableMetadata, live_before: Live, live_planned: Live, made: ObservedSnapshot) -> Iterator[str]:
     """Yield deletes unknown to a rewrite that apply to a file that it replaces and to none that it adds.
 
     This check uses `may_apply`, as the commit did, because it tests the commit's validation; `_rows` tests the result.
@@ -147,10 +150,10 @@ def _lost_deletes(table: TableMetadata, had: Live, knew: Live, made: ObservedSna
 
     replaced, new = (
         [many[key] for key in many.keys() - others.keys() if many[key].content is FileContent.DATA]
-        for many, others in ((had, made.live), (made.live, had))
+        for many, others in ((live_before, made.live), (made.live, live_before))
     )
-    for key in had.keys() - knew.keys() if new else ():
-        delete = had[key]
+    for key in live_before.keys() - live_planned.keys() if new else ():
+        delete = live_before[key]
         if delete.content is FileContent.DATA or any(applies(delete, file) for file in new):
             continue
         for file in replaced:
@@ -281,13 +284,13 @@ def _snapshot(transition: Transition, observed: Observations) -> Iterator[str]:
     if (snapshot.summary or {}).get("operation") != transition.planned.operation:
         yield f"operation: {transition.planned.name} is recorded as {(snapshot.summary or {}).get('operation')}"
     try:
-        had = observed.snapshot(before.snapshot_by_id(ref.snapshot_id), files).live if ref else {}
+        live_before = observed.snapshot(before.snapshot_by_id(ref.snapshot_id), files).live if ref else {}
         made = observed.snapshot(snapshot, files)
     except LookupError:
         return
-    yield from _contents(transition, snapshot, had, made)
-    yield from _isolation(transition, had, made, observed)
-    yield from _summary(snapshot, had, made)
+    yield from _contents(transition, snapshot, live_before, made)
+    yield from _isolation(transition, live_before, made, observed)
+    yield from _summary(snapshot, live_before, made)
 
 
 def _numbers(transition: Transition, snapshot: Any) -> Iterator[str]:
@@ -309,14 +312,14 @@ def _numbers(transition: Transition, snapshot: Any) -> Iterator[str]:
         yield f"row ids: next-row-id is {after.next_row_id}, and the snapshot has {snapshot.added_rows} rows"
 
 
-def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSnapshot) -> Iterator[str]:
+def _contents(transition: Transition, snapshot: Any, live_before: Live, made: ObservedSnapshot) -> Iterator[str]:
     """Check for lost or resurrected files: the live files are the earlier ones, minus the removed, plus the added."""
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
-    gone = {key for key, one in had.items() if transition.planned.removes(one)}
-    paths = {had[key].path for key in gone}
-    gone |= {key for key, one in had.items() if one.is_vector and one.references in paths}
+    gone = {key for key, one in live_before.items() if transition.planned.removes(one)}
+    paths = {live_before[key].path for key in gone}
+    gone |= {key for key, one in live_before.items() if one.is_vector and one.references in paths}
     added = {(new.data_file.file_path, new.data_file.content_offset): new for new in change.added}
-    expected = (had.keys() - gone) | added.keys()
+    expected = (live_before.keys() - gone) | added.keys()
     for key in sorted(made.live.keys() - expected, key=str):
         yield f"resurrected file: {key[0]}"
     for key in sorted(expected - made.live.keys(), key=str):
@@ -338,8 +341,8 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSn
             number = snapshot.sequence_number if number is None else number
             if (one.sequence_number, one.file_sequence_number) != (number, snapshot.sequence_number):
                 yield f"sequence number: {one.path} has {one.sequence_number} and {one.file_sequence_number}"
-        elif key in had:
-            was = had[key]
+        elif key in live_before:
+            was = live_before[key]
             if (one.sequence_number, one.file_sequence_number) != (was.sequence_number, was.file_sequence_number):
                 yield f"sequence number: {one.path} had {was.sequence_number} and has {one.sequence_number}"
             if was.first_row_id is not None and was.first_row_id != one.first_row_id:
@@ -352,11 +355,13 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSn
                 yield f"file: the metadata of {one.path} changed"
 
 
-def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observed: Observations) -> Iterator[str]:
+def _isolation(
+    transition: Transition, live_before: Live, made: ObservedSnapshot, observed: Observations
+) -> Iterator[str]:
     """Yield concurrent changes with which the change should have conflicted."""
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
     known = observed.branch(transition.based_on, change.branch, transition.archive)
-    knew = {} if known is None else known.live
+    live_planned = {} if known is None else known.live
     data = {one.path for one in made.live.values() if one.content is FileContent.DATA}
     vectors = [one.references for one in made.live.values() if one.is_vector]
     if len(vectors) != len(set(vectors)):
@@ -364,8 +369,8 @@ def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observ
     for path in change.validation.files_exist:
         if path not in data:
             yield f"isolation: {path}, whose rows are deleted, does not exist"
-    for key in had.keys() - knew.keys():
-        one = had[key]
+    for key in live_before.keys() - live_planned.keys():
+        one = live_before[key]
         replaced = transition.before.snapshot_by_id(one.added_by or 0).summary["operation"] == "replace"  # type: ignore[index]
         if one.content is FileContent.DATA:
             if change.validation.no_new_data and not replaced and transition.planned.concerns(one):
@@ -379,10 +384,10 @@ def _comparable_metadata(one: ObservedFile) -> Any:
     return evolve(one.data_file, partition={}, first_row_id=None)
 
 
-def _summary(snapshot: Any, had: Live, made: ObservedSnapshot) -> Iterator[str]:
+def _summary(snapshot: Any, live_before: Live, made: ObservedSnapshot) -> Iterator[str]:
     """Check the counts of the snapshot summary."""
-    added = [one for key, one in made.live.items() if key not in had]
-    removed = [had[key] for key in made.removed if key in had]
+    added = [one for key, one in made.live.items() if key not in live_before]
+    removed = [live_before[key] for key in made.removed if key in live_before]
     counted = {
         **_counts(list(made.live.values()), "total", "total"),
         **_counts(added, "added", "added"),

@@ -118,7 +118,7 @@ def _has(attribute: str, wanted: Callable[[Any, Any], bool]) -> Callable[[TableM
     return missing
 
 
-def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[PlannedChange]:
+def _row_changes(table: TableFixture, version: int, writer: int) -> Iterator[PlannedChange]:
     """Yield the changes of rows; each writer adds files with distinct names."""
     place, rows = table.place, 10 + writer
     f1, f2 = data_path("f1"), data_path("f2")
@@ -179,7 +179,7 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
     )
     yield PlannedChange(name="rewrite-manifests", change=rewrite_manifests(), operation="replace", may_conflict=False)
     if version > 1:
-        yield from _of_deletes(table, version, writer)
+        yield from _delete_changes(table, version, writer)
         yield PlannedChange(
             name="rewrite-older",
             change=rewrite_files([new("older", 1)], [f1]),
@@ -188,7 +188,7 @@ def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned
         )
 
 
-def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[PlannedChange]:
+def _delete_changes(table: TableFixture, version: int, writer: int) -> Iterator[PlannedChange]:
     """Yield the changes that add and remove delete files."""
     place = table.place
     f1 = data_path("f1")
@@ -255,7 +255,7 @@ def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Plan
         )
 
 
-def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[PlannedChange]:
+def _metadata_changes(table: TableFixture, version: int, writer: int) -> Iterator[PlannedChange]:
     """Yield the changes of metadata only."""
     yield PlannedChange(
         name="schema",
@@ -321,7 +321,7 @@ def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Pla
         )
 
 
-def _of_references(writer: int) -> Iterator[PlannedChange]:
+def _reference_changes(writer: int) -> Iterator[PlannedChange]:
     """Yield the changes of branches, tags, and the metadata about snapshots."""
     yield PlannedChange(
         name="tag",
@@ -423,9 +423,9 @@ def racing_changes(table: TableFixture, version: int, writer: int) -> tuple[Plan
         writer: the number of the writer.
     """
     made = (
-        *_of_rows(table, version, writer),
-        *_of_metadata(table, version, writer),
-        *_of_references(writer),
+        *_row_changes(table, version, writer),
+        *_metadata_changes(table, version, writer),
+        *_reference_changes(writer),
     )
     return tuple(one for one in made if one.name in table.operations)
 

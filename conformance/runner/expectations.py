@@ -228,7 +228,7 @@ class ExpectedDeviations:
                 return outcome.value, None, None
             case Outcome.PASSED:
                 return "unexpected-pass", deviation, f"{vector.id}: known deviation now passes; remove it"
-            case Outcome.UNSUPPORTED if vector.id in self.shared_vectors or self._is_of_another_release(
+            case Outcome.UNSUPPORTED if vector.id in self.shared_vectors or self._concerns_other_release(
                 vector, deviation
             ):
                 return outcome.value, None, None
@@ -240,7 +240,7 @@ class ExpectedDeviations:
                 stated = dump_json(deviation.answer)
                 return outcome.value, None, f"{vector.id}: the failure differs from the known deviation {stated}"
 
-    def _is_of_another_release(self, vector: Vector, deviation: Deviation) -> bool:
+    def _concerns_other_release(self, vector: Vector, deviation: Deviation) -> bool:
         """Return whether a deviation of several releases concerns only others: this one lacks the format versions."""
         lacks = bool(self.format_versions) and self.format_versions.isdisjoint(vector.versions)
         return lacks and len(deviation.versions) > 1
@@ -265,7 +265,9 @@ def load_deviations(name: str | Path, ids: Collection[str] | None = None) -> Exp
     if str(name) == SHIPPED:
         of_engines = shipped_entries("deviation")
         return Expectations(
-            tuple(one for path, content in of_engines for one in _check_vectors(path, _of_content(path, content), ids)),
+            tuple(
+                one for path, content in of_engines for one in _check_vectors(path, _parse_content(path, content), ids)
+            ),
             SHIPPED,
         )
     path = Path(name)
@@ -293,10 +295,10 @@ def read_deviations(path: Path, text: str | None = None) -> tuple[Deviation, ...
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{path}: not known deviations: {error}") from None
-    return _of_content(path, content)
+    return _parse_content(path, content)
 
 
-def _of_content(path: Path, content: dict[str, Any]) -> tuple[Deviation, ...]:
+def _parse_content(path: Path, content: dict[str, Any]) -> tuple[Deviation, ...]:
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
         raise UsageError(f"{path}: not known deviations: {pointer_prefix(wrong.instance_path)}{shorten(wrong.message)}")

@@ -123,13 +123,13 @@ class Process:
         """
         if self._line is None:
             raise NotExamined(f"{self.name} is not started")
-        to_ask = _Rewindable(requests)
+        pending = _Rewindable(requests)
         under_way: deque[tuple[int, Request]] = deque()
         crashes = 0
         since = time.monotonic()
         while True:
             if len(under_way) <= self._limits.max_in_flight // 2 or not self._line.has_line:
-                self._fill(under_way, to_ask)
+                self._fill(under_way, pending)
                 if not under_way:
                     return
             try:
@@ -141,20 +141,20 @@ class Process:
             under_way.popleft()
             yield answer
             if isinstance(answer, Crashed):
-                to_ask.requeue(request for _, request in under_way)
+                pending.requeue(request for _, request in under_way)
                 given_up = self._restart(crashes, answer)
                 for _, request in under_way:  # the process may have begun work that the next one gets again
                     if request.op == "table.write":
                         shutil.rmtree(request.args["table"], ignore_errors=True)
                 under_way.clear()
                 if given_up is not None:
-                    yield from (given_up for _ in to_ask)
+                    yield from (given_up for _ in pending)
                     return
             since = time.monotonic()
 
-    def _fill(self, under_way: deque[tuple[int, Request]], to_ask: _Rewindable) -> None:
+    def _fill(self, under_way: deque[tuple[int, Request]], pending: _Rewindable) -> None:
         lines = []
-        for request in to_ask.take(self._limits.max_in_flight - len(under_way)):
+        for request in pending.take(self._limits.max_in_flight - len(under_way)):
             self._seq += 1
             under_way.append((self._seq, request))
             lines.append(request_line(self._seq, request.op, request.args))

@@ -5,7 +5,7 @@ A script is JSON (``$defs/script`` of `schemas/protocol.json`; docs/protocol.md 
 each operation, under which schema, and which rows are still the same rows.
 """
 
-from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts.errors import ForbiddenOperation, ScriptError, UnspecifiedOperation
 from conformance.scripts.operations import (
     AlterSchema,
     AlterSpec,
@@ -45,20 +45,20 @@ __all__ = [
     "DeleteEqual",
     "ExpireSnapshots",
     "FastForward",
-    "LeftOpen",
+    "ForbiddenOperation",
     "MakeBranch",
     "MakeTag",
     "Merge",
     "Operation",
     "Overwrite",
     "PartitionPart",
-    "RefusedByText",
     "ReplaceSort",
     "RewriteManifests",
     "Rollback",
     "Script",
     "ScriptError",
     "SortPart",
+    "UnspecifiedOperation",
     "Update",
     "UpgradeTable",
     "Upsert",

@@ -9,7 +9,7 @@ class ScriptError(Exception):
     """A script is malformed, or an operation is not valid in its place; the message starts with the place, if any."""
 
 
-class RefusedByText(ScriptError):
+class ForbiddenOperation(ScriptError):
     """An operation that the spec forbids: a writer must refuse it and leave the table unchanged."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -23,7 +23,7 @@ class RefusedByText(ScriptError):
         self.code = code
 
 
-class LeftOpen(RefusedByText):
+class UnspecifiedOperation(ForbiddenOperation):
     """An operation that a writer may do or refuse: the spec leaves it open, or it depends on the data files."""
 
     def __init__(self, code: str, message: str, after: Any = None) -> None:

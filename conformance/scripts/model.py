@@ -18,7 +18,7 @@ from typing import Any
 import attrs
 from attrs import field
 
-from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts.errors import ForbiddenOperation, ScriptError, UnspecifiedOperation
 from conformance.scripts.model_rows import (
     Fields,
     Literals,
@@ -134,7 +134,7 @@ class ModelTable:
             operation: the operation, in JSON.
 
         Raises:
-            RefusedByText: the spec forbids the operation; LeftOpen if a writer may do or refuse it.
+            ForbiddenOperation: the spec forbids the operation; UnspecifiedOperation if a writer may do or refuse it.
             ScriptError: the operation is not valid here.
         """
         made = copy.copy(self)
@@ -142,7 +142,7 @@ class ModelTable:
         getattr(made, "_" + operation["op"].replace("-", "_"))(operation)
         made._remember(self.branches.get(MAIN))
         if made.left_open is not None:
-            raise LeftOpen(*made.left_open, after=made)
+            raise UnspecifiedOperation(*made.left_open, after=made)
         return made
 
     def _remember(self, before: ModelSnapshot | None) -> ModelTable:
@@ -193,7 +193,7 @@ class ModelTable:
             ScriptError: the branch does not exist.
         """
         if branch in self.tags:
-            raise RefusedByText("REF001", f"{branch!r} is a tag, to which rows cannot be written")
+            raise ForbiddenOperation("REF001", f"{branch!r} is a tag, to which rows cannot be written")
         if branch != MAIN and branch not in self.branches:
             raise ScriptError(f"there is no branch {branch!r}")
         return self.branches[branch].rows if branch in self.branches else ()
@@ -212,7 +212,7 @@ class ModelTable:
         by_name = {column["name"]: column for column in self.fields}
         for name in names:
             if name not in by_name:
-                raise RefusedByText(
+                raise ForbiddenOperation(
                     "TYP002", f"the table does not have the column {name!r}; it has {', '.join(by_name)}"
                 )
         return [by_name[name] for name in names]
@@ -243,7 +243,7 @@ class ModelTable:
         """Return a function that tests whether rows match a predicate.
 
         Raises:
-            RefusedByText, ScriptError: the predicate does not fit the table, even if there are no rows.
+            ForbiddenOperation, ScriptError: the predicate does not fit the table, even if there are no rows.
         """
         matches(predicate, {column["name"]: None for column in self.fields}, self.fields)
         return lambda row: matches(predicate, row.read(self.fields), self.fields)
@@ -295,7 +295,7 @@ class ModelTable:
     def _unequal(self, rows: Iterable[StoredRow], names: Sequence[str], given: Sequence[Literals]) -> list[StoredRow]:
         """Return the rows that equal none of the given ones in some columns; null equals null (DEL019, DEL020)."""
         if self.version == 1:
-            raise RefusedByText("DEL001", "delete files are not allowed in v1")
+            raise ForbiddenOperation("DEL001", "delete files are not allowed in v1")
         columns = self._columns(names)
         check_delete_columns(columns, given)
         key = row_key(columns)
@@ -319,8 +319,8 @@ class ModelTable:
             name = column["name"]
             try:
                 to_stored(column["type"], given[name], required=column["required"], place=name)
-            except RefusedByText as error:
-                raise (error if found else LeftOpen(error.code, str(error))) from None
+            except ForbiddenOperation as error:
+                raise (error if found else UnspecifiedOperation(error.code, str(error))) from None
 
     def _merge(self, operation: Json) -> None:
         key = row_key(self._keys(operation["on"]))
@@ -377,11 +377,13 @@ class ModelTable:
         if change["op"] == "drop":
             gone = {holder.get("id"), *type_ids(holder[member])}
             if any(source.id in gone and source.members["transform"] != "void" for source in self.spec):
-                raise RefusedByText("PAR004", f"the table is partitioned by {change['name']!r}, which is dropped")
+                raise ForbiddenOperation("PAR004", f"the table is partitioned by {change['name']!r}, which is dropped")
             if any(source.id in gone for source in self.sort):
-                raise LeftOpen("PAR004", f"the table is sorted by {change['name']!r}, which is dropped (E22)")
+                raise UnspecifiedOperation(
+                    "PAR004", f"the table is sorted by {change['name']!r}, which is dropped (E22)"
+                )
         elif holder[member] == "date" and may_promote("date", change["type"], self.version):
-            for sources, error in ((self.spec, RefusedByText), (self.specs, LeftOpen)):
+            for sources, error in ((self.spec, ForbiddenOperation), (self.specs, UnspecifiedOperation)):
                 for source in sources:
                     if source.id == holder.get("id") and source.members["transform"] not in KEEPS_DATES:
                         raise error("EVO008", f"the promotion changes the values of {source.members['transform']}")
@@ -413,7 +415,7 @@ class ModelTable:
                     self.left_open = ("PAR010", f"{again} (C25)")
                 self.spec = (*self.spec, new)
             elif not named:
-                raise RefusedByText("PAR010", f"the partition spec does not have the field {change['name']!r}")
+                raise ForbiddenOperation("PAR010", f"the partition spec does not have the field {change['name']!r}")
             elif change["op"] == "remove":
                 self.spec = tuple(source for source in self.spec if source not in named)
                 self.removed |= {change["name"]} if self.version == 1 else set()
@@ -431,7 +433,7 @@ class ModelTable:
     def _upgrade(self, operation: Json) -> None:
         version = operation["format_version"]
         if version < self.version:
-            raise RefusedByText("VER003", f"the table has version {self.version} already")
+            raise ForbiddenOperation("VER003", f"the table has version {self.version} already")
         if version == self.version:
             raise ScriptError(f"the table has version {self.version} already")
         self.version = version
@@ -504,7 +506,7 @@ def check_script(script: Json) -> None:
     for index, operation in enumerate(script["operations"]):
         try:
             table = table.after(index, operation)
-        except RefusedByText:
+        except ForbiddenOperation:
             table = table.after_refusal(index)
         except ScriptError as error:
             raise ScriptError(f"/operations/{index}: {operation['op']}: {error}") from None

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts.errors import ForbiddenOperation, ScriptError, UnspecifiedOperation
 from conformance.scripts.model_values import comparable_literal, read_fields
 from conformance.scripts.states import ModelRow, Rows
 from spec_ref.core.json_types import Json
@@ -75,15 +75,19 @@ def check_delete_columns(columns: Iterable[Json], rows: Sequence[Literals]) -> N
         rows: the rows to delete.
 
     Raises:
-        RefusedByText: they cannot.
-        LeftOpen: the text does not say whether they can.
+        ForbiddenOperation: they cannot.
+        UnspecifiedOperation: the text does not say whether they can.
     """
     for column in columns:
         if column["type"] == "unknown":
-            raise LeftOpen("DEL018", f"{column['name']} is primitive, and files have no columns of type unknown")
+            raise UnspecifiedOperation(
+                "DEL018", f"{column['name']} is primitive, and files have no columns of type unknown"
+            )
         if isinstance(column["type"], str) and column["type"].partition("(")[0] in ("geometry", "geography"):
-            raise LeftOpen("DEL018", f"{column['name']} is primitive, and the spec does not say which shapes are equal")
+            raise UnspecifiedOperation(
+                "DEL018", f"{column['name']} is primitive, and the spec does not say which shapes are equal"
+            )
         if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
-            raise RefusedByText("DEL018", f"equality deletes cannot compare {column['name']}: {column['type']}")
+            raise ForbiddenOperation("DEL018", f"equality deletes cannot compare {column['name']}: {column['type']}")
         if column["required"] and any(row[column["name"]] is None for row in rows):
-            raise LeftOpen("TYP002", f"{column['name']} is required, and a row to delete has null")
+            raise UnspecifiedOperation("TYP002", f"{column['name']} is required, and a row to delete has null")

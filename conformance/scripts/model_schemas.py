@@ -9,7 +9,7 @@ import copy
 import re
 from collections.abc import Iterator, Sequence
 
-from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts.errors import ForbiddenOperation, ScriptError, UnspecifiedOperation
 from spec_ref.core.json_types import Json
 
 PARTS = {"list": ("element",), "map": ("key", "value")}
@@ -52,20 +52,20 @@ def check_version_types(type_: Json, version: int) -> None:
     """Check that a version has every type in a type.
 
     Raises:
-        RefusedByText: the version lacks a type.
+        ForbiddenOperation: the version lacks a type.
     """
     for name, required in primitive_types(type_):
         if version < 3 and name.partition("(")[0] in SINCE_V3:
-            raise RefusedByText("VER004", f"the type {name} is not allowed in v{version}")
+            raise ForbiddenOperation("VER004", f"the type {name} is not allowed in v{version}")
         if name == "unknown" and required:
-            raise RefusedByText("TYP025", "a field of type unknown is required")
+            raise ForbiddenOperation("TYP025", "a field of type unknown is required")
 
 
 def find_type(fields: Sequence[Json], name: str) -> tuple[Json, str]:
     """Find the type with a full name: the object that has it, and the member (``type``, ``element`` and the like).
 
     Raises:
-        RefusedByText: the name is unknown.
+        ForbiddenOperation: the name is unknown.
     """
     return path_to(fields, name)[-1]
 
@@ -74,11 +74,11 @@ def path_to(fields: Sequence[Json], name: str) -> list[tuple[Json, str]]:
     """Return the types on the path of a full name, the named one last, in the form of `find_type`; names may have dots.
 
     Raises:
-        RefusedByText: the name is unknown.
+        ForbiddenOperation: the name is unknown.
     """
     found = next(_paths({"type": "struct", "fields": fields}, name), None)
     if found is None:
-        raise RefusedByText("EVO001", f"the table does not have the column {name!r}")
+        raise ForbiddenOperation("EVO001", f"the table does not have the column {name!r}")
     return found
 
 
@@ -102,11 +102,13 @@ def source_id(fields: Sequence[Json], name: str) -> int:
     """
     try:
         path = path_to(fields, name)
-    except RefusedByText:
-        raise RefusedByText("TYP002", f"the table does not have the column {name!r} to partition or sort by") from None
+    except ForbiddenOperation:
+        raise ForbiddenOperation(
+            "TYP002", f"the table does not have the column {name!r} to partition or sort by"
+        ) from None
     field = path[-1][0]
     if any(member != "type" for _, member in path) or isinstance(field["type"], dict):
-        raise RefusedByText("PAR004", f"{name!r} is not a primitive column outside of lists and maps")
+        raise ForbiddenOperation("PAR004", f"{name!r} is not a primitive column outside of lists and maps")
     return int(field["id"])
 
 
@@ -170,7 +172,7 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
     """Return the columns after a change, and the highest id that was ever assigned.
 
     Raises:
-        RefusedByText: schema evolution does not allow the change.
+        ForbiddenOperation: schema evolution does not allow the change.
     """
     fields: list[Json] = copy.deepcopy(list(before))
     name = change["name"]
@@ -179,19 +181,19 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
     holder, member = find_type(fields, name)
     if change["op"] == "promote":
         if holder[member] == change["type"]:
-            raise LeftOpen(
+            raise UnspecifiedOperation(
                 "EVO003", f"{name} has the type {change['type']} already, and the spec allows only promotions"
             )
         if not may_promote(holder[member], change["type"], version):
             code = refusal_code(holder[member], change["type"])
-            raise RefusedByText(code, f"{holder[member]} does not become {change['type']}")
+            raise ForbiddenOperation(code, f"{holder[member]} does not become {change['type']}")
         for default in ("initial-default", "write-default"):
             if holder[member] == "date" and holder.get(default) is not None:
                 holder[default] += "T00:00:00." + "0" * (9 if change["type"] == "timestamp_ns" else 6)
         holder[member] = change["type"]
         return fields, last
     if member != "type":
-        raise RefusedByText("EVO001", f"{name} is not a field of a struct")
+        raise ForbiddenOperation("EVO001", f"{name} is not a field of a struct")
     siblings = _siblings(fields, name)
     match change["op"]:
         case "drop":
@@ -204,13 +206,13 @@ def changed_fields(before: Sequence[Json], change: Json, version: int, last: int
         case "default":
             _check_default(holder["type"], change["default"], version)
             if holder["required"] and holder.get("initial-default") is not None and change["default"] is None:
-                raise RefusedByText("EVO015", f"{name} is required and was added with a default, which it keeps")
+                raise ForbiddenOperation("EVO015", f"{name} is required and was added with a default, which it keeps")
             holder["write-default"] = change["default"]
         case "move":
             siblings.remove(holder)
             names = [one["name"] for one in siblings]
             if change["after"] is not None and change["after"] not in names:
-                raise RefusedByText("EVO001", f"the struct of {name} does not have the field {change['after']!r}")
+                raise ForbiddenOperation("EVO001", f"the struct of {name} does not have the field {change['after']!r}")
             siblings.insert(0 if change["after"] is None else names.index(change["after"]) + 1, holder)
         case other:
             raise ScriptError(f"there is no change {other!r}")
@@ -228,16 +230,18 @@ def _siblings(fields: list[Json], name: str) -> list[Json]:
 
 def _check_name(siblings: Sequence[Json], name: str, own: Json = None) -> None:
     if any(one["name"] == name for one in siblings if one is not own):
-        raise RefusedByText("TYP002", f"the struct already has a field {name!r}")
+        raise ForbiddenOperation("TYP002", f"the struct already has a field {name!r}")
 
 
 def _check_default(type_: Json, default: Json, version: int) -> None:
     if default is None:
         return
     if version < 3:
-        raise RefusedByText("VER004", f"default values are not allowed in v{version}")
+        raise ForbiddenOperation("VER004", f"default values are not allowed in v{version}")
     if isinstance(type_, str) and type_.partition("(")[0] in ("unknown", "variant", "geometry", "geography"):
-        raise RefusedByText("TYP025" if type_ == "unknown" else "DEF008", f"a column of type {type_} defaults to null")
+        raise ForbiddenOperation(
+            "TYP025" if type_ == "unknown" else "DEF008", f"a column of type {type_} defaults to null"
+        )
 
 
 def _add_column(fields: list[Json], change: Json, version: int, last: int) -> tuple[list[Json], int]:
@@ -246,14 +250,16 @@ def _add_column(fields: list[Json], change: Json, version: int, last: int) -> tu
     check_version_types({"type": "struct", "fields": [{"required": required, "type": type_}]}, version)
     _check_default(type_, default, version)
     if required and default is None:
-        raise RefusedByText("EVO015", f"{change['name']} is required and has no default")
+        raise ForbiddenOperation("EVO015", f"{change['name']} is required and has no default")
     if isinstance(type_, dict) and default is not None and _lacks_default(type_):
-        raise RefusedByText("EVO015", f"{change['name']} has the default {{}}, and a required field in it has none")
+        raise ForbiddenOperation(
+            "EVO015", f"{change['name']} has the default {{}}, and a required field in it has none"
+        )
     siblings = fields
     if change.get("parent") is not None:
         holder, member = find_type(fields, change["parent"])
         if not isinstance(holder[member], dict) or holder[member]["type"] != "struct":
-            raise RefusedByText("EVO001", f"{change['parent']} is not a struct")
+            raise ForbiddenOperation("EVO001", f"{change['parent']} is not a struct")
         siblings = holder[member]["fields"]
     _check_name(siblings, change["name"])
     field = {"id": last + 1, "name": change["name"], "required": required, "type": type_}

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from conformance.scripts.errors import LeftOpen, RefusedByText
+from conformance.scripts.errors import ForbiddenOperation, UnspecifiedOperation
 from conformance.scripts.model_schemas import full_column_name, source_id
 from spec_ref.core.json_types import Json
 
@@ -32,7 +32,7 @@ def partition_field(fields: Sequence[Json], part: Json) -> FieldSource:
         part: the field, in JSON, with the name of its source.
 
     Raises:
-        RefusedByText, ScriptError: the table has no such source.
+        ForbiddenOperation, ScriptError: the table has no such source.
     """
     return FieldSource(source_id(fields, part["source"]), {name: part[name] for name in ("transform", "name")})
 
@@ -57,11 +57,11 @@ def check_field_names(spec: Sequence[FieldSource]) -> None:
     """Check that the fields of a partition spec have different names.
 
     Raises:
-        RefusedByText: two fields have one name.
+        ForbiddenOperation: two fields have one name.
     """
     names = [source.members["name"] for source in spec]
     if len(set(names)) < len(names):
-        raise RefusedByText("PAR002", f"two partition fields have the same name: {', '.join(names)}")
+        raise ForbiddenOperation("PAR002", f"two partition fields have the same name: {', '.join(names)}")
 
 
 def check_removed(change: Json, removed: Container[str]) -> None:
@@ -72,11 +72,13 @@ def check_removed(change: Json, removed: Container[str]) -> None:
         removed: the names of the fields that were removed in version 1.
 
     Raises:
-        LeftOpen: it names one.
+        UnspecifiedOperation: it names one.
     """
     if change["op"] == "add" or "to" in change:
         name = change["name"] if change["op"] == "add" else change["to"]
         if name in removed:
-            raise LeftOpen("PAR002", f"version 1 keeps the removed partition field {name!r}, maybe with its name")
+            raise UnspecifiedOperation(
+                "PAR002", f"version 1 keeps the removed partition field {name!r}, maybe with its name"
+            )
     if change["op"] != "add" and change["name"] in removed:
-        raise LeftOpen("PAR010", f"version 1 keeps the removed partition field {change['name']!r} as void")
+        raise UnspecifiedOperation("PAR010", f"version 1 keeps the removed partition field {change['name']!r} as void")

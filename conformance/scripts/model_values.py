@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from conformance.scripts.errors import RefusedByText, ScriptError
+from conformance.scripts.errors import ForbiddenOperation, ScriptError
 from spec_ref.core.json_types import Json
 
 Fields = Sequence[Mapping[str, Json]]
@@ -107,11 +107,11 @@ def to_stored(type_: Json, literal: Json, *, required: bool = False, place: str 
 
     Raises:
         ScriptError: it is not a value of the type.
-        RefusedByText: it is null where a value is required.
+        ForbiddenOperation: it is null where a value is required.
     """
     if literal is None:
         if required:
-            raise RefusedByText(rule, f"null in the required column {place}")
+            raise ForbiddenOperation(rule, f"null in the required column {place}")
         return None
     if not isinstance(type_, dict):
         comparable_literal(type_, literal)
@@ -121,7 +121,7 @@ def to_stored(type_: Json, literal: Json, *, required: bool = False, place: str 
             case "struct":
                 unknown = literal.keys() - {field["name"] for field in type_["fields"]}
                 if unknown:
-                    raise RefusedByText("EXP003", f"{place} has no field {min(unknown)!r}")
+                    raise ForbiddenOperation("EXP003", f"{place} has no field {min(unknown)!r}")
                 return {
                     field["id"]: to_stored(
                         field["type"],
@@ -218,7 +218,7 @@ def matches(predicate: Json, row: Mapping[str, Json], fields: Fields) -> bool:
         fields: the columns of the row.
 
     Raises:
-        RefusedByText: the predicate names an unknown column.
+        ForbiddenOperation: the predicate names an unknown column.
         ScriptError: it is not a predicate, or a constant is not of the column's type.
     """
     if isinstance(predicate, bool):
@@ -269,4 +269,4 @@ def _column(name: str, row: Mapping[str, Json], fields: Fields) -> tuple[Json, J
         own, inner = field["name"], field["type"]
         if name.startswith(f"{own}.") and isinstance(inner, dict) and inner["type"] == "struct":
             return _column(name[len(own) + 1 :], row.get(own) or {}, inner["fields"])
-    raise RefusedByText("EXP003", f"the table does not have the column {name!r}")
+    raise ForbiddenOperation("EXP003", f"the table does not have the column {name!r}")

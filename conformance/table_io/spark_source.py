@@ -73,22 +73,22 @@ _COMPARED = frozenset({BOOLEAN, INT, LONG, STRING})
 """The types whose values mean the same in Spark and in Iceberg, and are passed as plain Python values."""
 
 
-def to_predicate(pushed: Filter, schema: Schema) -> Predicate | None:
+def to_predicate(spark_filter: Filter, schema: Schema) -> Predicate | None:
     """Convert a filter of Spark to an equivalent predicate; None if there is none."""
-    name = ".".join(pushed.attribute) if hasattr(pushed, "attribute") else None
+    name = ".".join(spark_filter.attribute) if hasattr(spark_filter, "attribute") else None
     column = None if name is None else schema.find_name(name)
     if name is None or column is None:
         return None
     reference = NamedReference(name)
-    kind = type(pushed)
+    kind = type(spark_filter)
     if kind in _TESTS:
         return Test(_TESTS[kind], reference)
     if column.type not in _COMPARED:
         return None
-    if kind in _COMPARISONS and pushed.value is not None:
-        return Comparison(_COMPARISONS[kind], reference, Literal(pushed.value))
-    if kind is In and None not in pushed.value:
-        return SetTest(Operation.IN, reference, tuple(map(Literal, pushed.value)))
+    if kind in _COMPARISONS and spark_filter.value is not None:
+        return Comparison(_COMPARISONS[kind], reference, Literal(spark_filter.value))
+    if kind is In and None not in spark_filter.value:
+        return SetTest(Operation.IN, reference, tuple(map(Literal, spark_filter.value)))
     return None
 
 
@@ -145,10 +145,10 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
     def pushFilters(self, filters: Sequence[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
         """Use the filters that have an equivalent predicate, and return the other filters."""
         schema = plan_read(self.load(), **self.reading_options)[0].schema
-        for pushed in filters:
-            predicate = to_predicate(pushed, schema)
+        for spark_filter in filters:
+            predicate = to_predicate(spark_filter, schema)
             if predicate is None:
-                yield pushed
+                yield spark_filter
             else:
                 self.filter = predicate if self.filter == TRUE else And(self.filter, predicate)
 

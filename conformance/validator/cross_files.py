@@ -55,7 +55,7 @@ def check_bucket(
         view = _Files(files)
         tally.add(_find_repeated(members, locations, view))
         tally.add(_history(context, members, locations, view))
-        tally.add(_deletes_of_roots(context, members, locations, view))
+        tally.add(_find_root_deletes(context, members, locations, view))
         tally.add(_added_again(context, locations, view))
         references = _concatenate_sorted(rows["references"], REFERENCES)
         if references.num_rows:
@@ -256,7 +256,7 @@ def _history(
                 )
 
 
-def _deletes_of_roots(
+def _find_root_deletes(
     context: Context, members: ManifestMembership, locations: Mapping[int, str], files: _Files
 ) -> Iterator[Finding]:
     """Find files that the first snapshot of a table deletes."""

@@ -82,7 +82,7 @@ def open_manifest(context: Context, task: ManifestTask) -> LoadedManifest | Find
         return with_severity(attrs.evolve(error.violation, file=task.location))
 
 
-def _is_of_list(refusal: Finding, task: ManifestTask) -> bool:
+def _is_list_fault(refusal: Finding, task: ManifestTask) -> bool:
     """Return whether a manifest was refused only because of its entry in the list, where it is reported."""
     return task.manifest_file is not None and refusal.check == "manifest-file-partition-spec-id-unknown-spec"
 
@@ -111,7 +111,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     tally = Tally()
     opened = open_manifest(context, task)
     if isinstance(opened, Finding):
-        yield Findings((opened,) if task.checked and not _is_of_list(opened, task) else ())
+        yield Findings((opened,) if task.checked and not _is_list_fault(opened, task) else ())
         return
     data, length = opened.data, opened.length
     manifest = _with_listing(opened.manifest, task, length)

@@ -21,8 +21,8 @@ from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from conformance.validator.nested_bounds import BoundViolations
 from conformance.validator.orc_nanoseconds import find_nanoseconds, has_micros
-from conformance.validator.partition_of_rows import RowPartitionCheck, is_orc_second_off
 from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
+from conformance.validator.row_partitions import RowPartitionCheck, is_orc_second_off
 from conformance.validator.sorted_rows import SortKey, SortOrderCheck, ascending
 from conformance.validator.stall_timeout import report_alive
 from spec_ref.checks.findings import Finding

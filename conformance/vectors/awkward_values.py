@@ -178,7 +178,7 @@ def _named_values(operation: str, values: Iterable[TypedValue]) -> Extracted:
             yield operation, "very-long-binary", value
 
 
-def _of_type(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+def _request_values(operation: str) -> Callable[[Any, list[Any]], Extracted]:
     """Extract values of operations whose request has a type: from the request, or from the answers if it has bytes."""
 
     def extract(args: Any, answers: list[Any]) -> Extracted:
@@ -427,7 +427,7 @@ def _list_values(operation: str) -> Callable[[Any, list[Any]], Extracted]:
 
 EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
     **{
-        name: _of_type(name)
+        name: _request_values(name)
         for name in (
             "hash",
             "single-value.encode",

@@ -61,7 +61,7 @@ class LintFinding:
     fatal: bool = field(default=False, order=False)
     """Whether the file cannot be read at all."""
 
-    of_usage: bool = field(default=False, order=False)
+    is_usage_error: bool = field(default=False, order=False)
     """Whether it concerns the command line and not a file."""
 
     def __str__(self) -> str:
@@ -252,7 +252,7 @@ def lint_files(targets: list[Path]) -> list[LintFinding]:
     """Return the findings of vector files and folders of them."""
     files = list(_vector_files(targets))
     if not files:
-        return [LintFinding(str(targets[0]), 1, 1, NO_FILES, fatal=True, of_usage=True)]
+        return [LintFinding(str(targets[0]), 1, 1, NO_FILES, fatal=True, is_usage_error=True)]
     findings = lint(files, _find_schema(files))
     if not findings and shipped().resolve() in [target.resolve() for target in targets]:
         findings += uncovered_values(files)
@@ -268,7 +268,7 @@ def main(argv: list[str] | None = None) -> int:
     targets: list[Path] = parser.parse_args(argv).targets or [shipped()]
     findings = lint_files(targets)
     for finding in findings:
-        print(finding, file=sys.stderr if finding.of_usage else sys.stdout)
+        print(finding, file=sys.stderr if finding.is_usage_error else sys.stdout)
     if any(finding.fatal for finding in findings):
         return 2
     return 1 if findings else 0

@@ -14,8 +14,8 @@ from conformance.properties.script_maker import FORMATS, PROPERTIES, Size
 from conformance.properties.script_operations import forbidden_operation
 from conformance.properties.script_shrinking import smaller_scripts
 from conformance.properties.scripts import EXCLUDABLE, OPERATIONS, Maker, is_valid_script, make_script
-from conformance.properties.values import ODD_NAMES, SEALED_VALUES, TRANSFORMS, VALUES, WITH_ARGUMENTS, Chance
-from conformance.scripts import RefusedByText, parse_script, script_json
+from conformance.properties.values import ODD_NAMES, OPAQUE_VALUES, TRANSFORMS, VALUES, WITH_ARGUMENTS, Chance
+from conformance.scripts import ForbiddenOperation, parse_script, script_json
 from conformance.scripts.model import ModelTable, check_script, run_model
 from spec_ref.core.json_types import Json
 
@@ -75,7 +75,7 @@ def test_operations_that_the_text_forbids_are_made_where_they_are_wanted() -> No
         for index, operation in enumerate(script["operations"]):
             try:
                 table = table.after(index, operation)
-            except RefusedByText as error:
+            except ForbiddenOperation as error:
                 codes.add(error.code)
                 table = table.after_refusal(index)
     assert codes >= {"TYP002", "EVO003", "PAR004", "EVO015", "VER004", "EXP003", "DEL018", "VER003", "PAR010"}
@@ -118,7 +118,7 @@ def test_all_operations_types_transforms_formats_and_versions_are_made() -> None
     assert {op["properties"]["write.format.default"] for op in operations if op["op"] == "create"} == set(FORMATS)
     assert {op["mode"] for op in operations if "mode" in op} == {"copy-on-write", "merge-on-read"}
     types = [type_ for script in many() for type_ in _types(script)]
-    assert {type_ for type_ in types if isinstance(type_, str)} >= {*VALUES, *SEALED_VALUES, "timestamp_ns"}
+    assert {type_ for type_ in types if isinstance(type_, str)} >= {*VALUES, *OPAQUE_VALUES, "timestamp_ns"}
     assert {type_["type"] for type_ in types if isinstance(type_, dict)} == {"struct", "list", "map"}
     parts = {part["transform"] for op in operations for part in op.get("partition", ())}
     assert parts >= {one for transforms in TRANSFORMS.values() for one in transforms} - {"truncate[1]", "truncate[50]"}

@@ -27,7 +27,7 @@ from conformance.properties.script_maker import Size
 from conformance.properties.script_shrinking import smaller_or_refused
 from conformance.properties.scripts import OPERATIONS
 from conformance.properties.searching import FailingExample, scripts, search
-from conformance.scripts import LeftOpen, RefusedByText
+from conformance.scripts import ForbiddenOperation, UnspecifiedOperation
 from conformance.scripts.model import ModelTable
 from conformance.table_io.encryption import KEY_ID, KeyFile
 from conformance.table_io.tables import Table, load_table
@@ -400,7 +400,7 @@ def test_whether_rows_without_columns_are_written_is_left_open(operation: Json, 
     table = ModelTable()
     for index, one in enumerate(script(ROWS, drop)["operations"]):
         table = table.after(index, one)
-    with pytest.raises(LeftOpen):
+    with pytest.raises(UnspecifiedOperation):
         table.after(3, operation)
     follow_reference(script(ROWS, drop, operation), tmp_path / "table")
 
@@ -461,7 +461,7 @@ def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Pa
     schema = {"type": "struct", "fields": fields}
     for version, code in ((2, "EVO005"), (3, "EVO008")):
         made = script(promotion, version=version, schema=schema, partition=spec)
-        with pytest.raises(RefusedByText) as error:
+        with pytest.raises(ForbiddenOperation) as error:
             ModelTable().after(0, made["operations"][0]).after(1, promotion)
         assert error.value.code == code
         follow_reference(made, tmp_path / str(version))
@@ -471,10 +471,10 @@ def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Pa
 def test_a_promotion_to_the_own_type_is_left_open(type_: str, tmp_path: Path) -> None:
     made = script(ROWS, {"op": "alter-schema", "changes": [{"op": "promote", "name": "id", "type": type_}]})
     table = ModelTable().after(0, made["operations"][0]).after(1, ROWS)
-    with pytest.raises(RefusedByText) as error:
+    with pytest.raises(ForbiddenOperation) as error:
         table.after(2, made["operations"][2])
     assert error.value.code == "EVO003"
-    assert isinstance(error.value, LeftOpen) == (type_ == "long")
+    assert isinstance(error.value, UnspecifiedOperation) == (type_ == "long")
     follow_reference(made, tmp_path / "table")
 
 
@@ -532,7 +532,7 @@ def test_a_null_of_a_required_column_that_no_row_gets_leaves_open_what_a_writer_
     row = {"op": "append", "rows": [{"id": "1", "c": {"x": 1}}]}
     update = {"op": "update", "filter": where, "set": {"c": literal}}
     made = script(row, update, schema={"type": "struct", "fields": [ID, column]})
-    with pytest.raises(LeftOpen):
+    with pytest.raises(UnspecifiedOperation):
         ModelTable().after(0, made["operations"][0]).after(1, row).after(2, update)
     follow_reference(made, tmp_path / "table")
 
@@ -559,7 +559,7 @@ def test_a_removed_partition_field_of_version_1_leaves_open_who_may_name_it(
     for index, one in enumerate(made["operations"]):
         table = table.after(index, one)
     last = {"op": "alter-spec", "changes": [change]}
-    with pytest.raises(LeftOpen) as error:
+    with pytest.raises(UnspecifiedOperation) as error:
         table.after(len(made["operations"]), last)
     assert error.value.code == code
     follow_reference({"operations": [*made["operations"], last]}, tmp_path / "table")
@@ -577,7 +577,7 @@ def test_version_1_may_refuse_to_merge_on_read_or_remove_whole_files(mode: str, 
     table = ModelTable()
     for index, one in enumerate(script(ROWS, version=1)["operations"]):
         table = table.after(index, one)
-    with pytest.raises(LeftOpen) as left:
+    with pytest.raises(UnspecifiedOperation) as left:
         table.after(2, {**operation, "mode": "merge-on-read"})
     assert left.value.code == "DEL001"
     assert left.value.after.state() == table.after(2, operation).state()
@@ -586,7 +586,7 @@ def test_version_1_may_refuse_to_merge_on_read_or_remove_whole_files(mode: str, 
 def test_a_null_of_a_required_column_to_delete_leaves_open_what_a_writer_does() -> None:
     required = {"schema": {"type": "struct", "fields": [{**ID, "required": True}]}}
     table = ModelTable().after(0, script(version=2, **required)["operations"][0])
-    with pytest.raises(LeftOpen):
+    with pytest.raises(UnspecifiedOperation):
         table.after(1, {"op": "delete-equal", "rows": [{"id": None}]})
     assert table.after(1, {"op": "delete-equal", "rows": [{"id": "1"}]}).rows() == ()
 

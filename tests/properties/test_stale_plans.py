@@ -24,7 +24,7 @@ from conformance.properties.script_operations import OPERATION_MAKERS
 from conformance.properties.scripts import OPERATIONS, Maker
 from conformance.properties.table_checks import TableChecks, check_no_findings, expected_heads
 from conformance.properties.values import Chance
-from conformance.scripts import LeftOpen, ScriptError
+from conformance.scripts import ScriptError, UnspecifiedOperation
 from conformance.scripts.expected import reading_json
 from conformance.scripts.model import ModelTable
 from conformance.scripts.model_rows import reading
@@ -103,7 +103,7 @@ def _model(table: ModelTable, *operations: tuple[int, Json]) -> ModelTable:
     for index, operation in operations:
         try:
             table = table.after(index, operation)
-        except LeftOpen as error:
+        except UnspecifiedOperation as error:
             if error.after is None:
                 raise
             table = error.after

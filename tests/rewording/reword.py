@@ -50,7 +50,7 @@ MARKS = ("", "", "", "", ",", ":", ";", " -", " (so)", " [so]", ".")
 
 MESSAGES: dict[str, dict[str, tuple[str, int | None]]] = {
     "spec_ref.core.errors": {"Violation": ("message", None)},
-    "conformance.scripts.errors": {"RefusedByText": ("message", 1)},
+    "conformance.scripts.errors": {"ForbiddenOperation": ("message", 1)},
     "conformance.properties.scenarios": {"Refusal": ("message", 1)},
     "conformance.races.stress.judge": {"Problem": ("message", 1)},
 }

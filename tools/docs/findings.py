@@ -151,17 +151,17 @@ def engine_page(engine: str, head: Sequence[str] = ()) -> str:
     if matrix:
         lines += ["## Tables that one engine writes and another reads", ""]
     for known in matrix:
-        lines += [*address(known.id), *_of_tables(known)]
+        lines += [*address(known.id), *_table_lines(known)]
     for section, heading in CHANGES.items():
         found = [one for one in changes(section) if one.engine == engine]
         if found:
             lines += [f"## {heading}", ""]
         for change in found:
-            lines += [*address(change.id), *_of_changes(change)]
+            lines += [*address(change.id), *_change_lines(change)]
     return "\n".join(lines)
 
 
-def _of_changes(one: KnownRelay) -> Iterator[str]:
+def _change_lines(one: KnownRelay) -> Iterator[str]:
     title = plain(one.does)
     yield f"**{title[:1].upper()}{title[1:]}**"
     yield ""
@@ -181,7 +181,7 @@ def _of_changes(one: KnownRelay) -> Iterator[str]:
     yield ""
 
 
-def _of_tables(one: KnownOutcome) -> Iterator[str]:
+def _table_lines(one: KnownOutcome) -> Iterator[str]:
     what = (
         f"outcome of reading: {one.outcome.value}" if one.role == "cell" else f"outcome of writing: {one.outcome.value}"
     )

@@ -71,10 +71,10 @@ def shape(defs: JsonObject, schema: JsonObject, depth: int = 0) -> str:
         return " or ".join(json.dumps(one) for one in schema.get("enum", [schema.get("const")]))
     types = schema.get("type", "any JSON")
     types = [types] if isinstance(types, str) else types
-    return " or ".join(_of_type(defs, schema, one, depth) for one in types)
+    return " or ".join(_type_shape(defs, schema, one, depth) for one in types)
 
 
-def _of_type(defs: JsonObject, schema: JsonObject, type_: str, depth: int) -> str:
+def _type_shape(defs: JsonObject, schema: JsonObject, type_: str, depth: int) -> str:
     if type_ == "object" and schema.get("properties"):
         if depth > 1:
             return "{...}"

@@ -198,11 +198,11 @@ def support(name: str, feature: Feature, side: str) -> Support:
     if side == READS:
         for golden, vector, letter in _golden_reads(name):
             if feature.is_about_golden(golden) and feature.counts_vector(vector):
-                _count(found, _BY_LETTER[letter.lower()], causes_of_vector(name, vector.id))
+                _count(found, _BY_LETTER[letter.lower()], vector_causes(name, vector.id))
     matrix = published_matrix()
     if matrix is not None:
-        for state, known_id in _of_matrix(matrix, name, feature, side):
-            cause = _causes_of_tables().get(known_id)
+        for state, known_id in _matrix_states(matrix, name, feature, side):
+            cause = _table_causes().get(known_id)
             _count(found, state, [] if cause is None else [cause])
     return found
 
@@ -236,7 +236,7 @@ def _golden_reads(name: str) -> list[tuple[str, Vector, str]]:
     ]
 
 
-def _of_matrix(matrix: Matrix, name: str, feature: Feature, side: str) -> Iterator[tuple[str, str]]:
+def _matrix_states(matrix: Matrix, name: str, feature: Feature, side: str) -> Iterator[tuple[str, str]]:
     tables_ = {(one.producer, one.name): one for one in matrix.tables if not one.producer.startswith(GOLDEN)}
     if side == WRITES:
         for one in tables_.values():
@@ -266,7 +266,7 @@ def tested_engine(name: str) -> EngineResult:
     return next(one for one in vector_results().engines if one.name == name)
 
 
-def causes_of_vector(name: str, id_: str) -> list[Cause]:
+def vector_causes(name: str, id_: str) -> list[Cause]:
     """Return the findings about an engine, at the tested version, that a vector shows.
 
     Args:
@@ -279,7 +279,7 @@ def causes_of_vector(name: str, id_: str) -> list[Cause]:
 
 
 @cache
-def _causes_of_tables() -> dict[str, Cause]:
+def _table_causes() -> dict[str, Cause]:
     return {one.id: Cause(one.id, one.adapter.partition("@")[0], one.reason) for one in tables()}
 
 

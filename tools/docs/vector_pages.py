@@ -13,7 +13,7 @@ from conformance.vectors import Vector
 from tools.docs import html
 from tools.docs.findings import all_vectors
 from tools.docs.results import LETTERS, NOT_ASKED, vector_results
-from tools.docs.support import Cause, causes_of_vector
+from tools.docs.support import Cause, vector_causes
 
 SHOWN = 300
 """The maximum number of characters of arguments and outcomes; `iceberg-conformance replay` prints them in full."""
@@ -72,7 +72,7 @@ def _row(vector: Vector) -> dict[str, Any]:
 
 def _causes(vector: Vector, answered: dict[str, list[str]]) -> list[Cause]:
     names = [name for letter, members in answered.items() if letter not in ("p", "u") for name in members]
-    return list(dict.fromkeys(cause for name in names for cause in causes_of_vector(name, vector.id)))
+    return list(dict.fromkeys(cause for name in names for cause in vector_causes(name, vector.id)))
 
 
 def _shorten(value: Any) -> str:

@@ -76,7 +76,7 @@ def _in_far_years(args: dict[str, Any]) -> bool:
     return re.search(r'"(0000|[+-][0-9]+)-[0-9]{2}-', json.dumps(args)) is not None
 
 
-def _of_nanoseconds(args: dict[str, Any]) -> bool:
+def _has_nanoseconds(args: dict[str, Any]) -> bool:
     return str(args["schema"]["fields"][0]["type"]).endswith("_ns")
 
 
@@ -114,7 +114,7 @@ def _partitioned_by(kind: str) -> Callable[[dict[str, Any]], bool]:
     return lambda args: any(type_.startswith(kind) for type_ in _partition_types(args))
 
 
-def _of_all_members(args: dict[str, Any]) -> bool:
+def _selects_all_members(args: dict[str, Any]) -> bool:
     return "select" not in args
 
 
@@ -142,14 +142,14 @@ KNOWN: tuple[Known, ...] = (
     Known("pyiceberg", "metadata.read", _fields_without_ids, "table metadata: v1 partition fields without ids"),
     *(Known(engine, "metadata.read", _has('-default": {'), "table metadata: defaults of structs") for engine in BOTH),
     *(Known(engine, "metadata.read", _has("source-ids"), "table metadata: source-ids") for engine in BOTH),
-    Known("iceberg-java", "expression.evaluate", _of_nanoseconds, "expressions: constants of timestamp_ns"),
+    Known("iceberg-java", "expression.evaluate", _has_nanoseconds, "expressions: constants of timestamp_ns"),
     Known("iceberg-java", "manifest.read", _partitioned_by("fixed"), "manifests: fixed as if it were binary"),
     Known("iceberg-java", "manifest.write", _partitioned_by("fixed"), "manifests: fixed as if it were binary"),
     Known("pyiceberg", "manifest.read", _named_twice, "manifests: a type that was defined before"),
     Known("pyiceberg", "manifest.write", _named_twice, "manifests: an Avro type defined twice"),
     Known("pyiceberg", "manifest.read", _partitioned_by("double"), "manifests: doubles with a float's precision"),
     *(
-        Known("pyiceberg", op, _of_all_members, "manifests: what came after the first texts of v2")
+        Known("pyiceberg", op, _selects_all_members, "manifests: what came after the first texts of v2")
         for op in ("manifest.read", "manifest-list.read")
     ),
 )

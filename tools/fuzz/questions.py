@@ -27,7 +27,7 @@ def _typed_values() -> st.SearchStrategy[tuple[Type, Any]]:
     return plain.flatmap(lambda type_: st.tuples(st.just(type_), value_strategies.values(type_)))
 
 
-def _of_value(op: str) -> st.SearchStrategy[Question]:
+def _value_questions(op: str) -> st.SearchStrategy[Question]:
     return _typed_values().map(lambda pair: (op, {"type": type_to_json(pair[0]), "value": to_exchange(*pair)}))
 
 
@@ -120,12 +120,12 @@ def _predicates() -> st.SearchStrategy[Question]:
 
 
 QUESTIONS: dict[str, Callable[[], st.SearchStrategy[Question]]] = {
-    "hash": lambda: _of_value("hash"),
-    "single-value.encode": lambda: _of_value("single-value.encode"),
+    "hash": lambda: _value_questions("hash"),
+    "single-value.encode": lambda: _value_questions("single-value.encode"),
     "single-value.decode": lambda: _encoded_questions("single-value.decode", "bytes"),
     "json-value.encode": lambda: _encoded_questions("json-value.encode", "bytes"),
     "json-value.decode": lambda: _encoded_questions("json-value.decode", "json"),
-    "bound.encode": lambda: _of_value("bound.encode"),
+    "bound.encode": lambda: _value_questions("bound.encode"),
     "bound.decode": lambda: _encoded_questions("bound.decode", "bytes"),
     "bound.truncate": _truncation_questions,
     "transform": _transforms,

@@ -317,30 +317,30 @@ def make(engine: str) -> list[dict[str, Any]]:
     label = f"{engine.partition('@')[0]}-{maker.version}"
     files: list[dict[str, Any]] = []
 
-    def keep(name: str, table: Any, said: list[str]) -> None:
+    def keep(name: str, table: Any, statements: list[str]) -> None:
         file = f"{label}-{name}.metadata.json"
         shutil.copy(maker.file(table), KEPT / file)
         files.append(
-            {"file": file, "engine": engine.partition("@")[0], "version": maker.version, "statements": [*said]}
+            {"file": file, "engine": engine.partition("@")[0], "version": maker.version, "statements": [*statements]}
         )
 
     def history(name: str, version: int, *upgrades: int) -> None:
-        said: list[str] = []
-        table = maker.create(name, version, said.append)
+        statements: list[str] = []
+        table = maker.create(name, version, statements.append)
         if name == "v2":
-            keep("v2-created", table, said)
-        first = maker.append(table, 1, said.append)
+            keep("v2-created", table, statements)
+        first = maker.append(table, 1, statements.append)
         for newer in upgrades:
-            maker.upgrade(table, newer, said.append)
-            maker.append(table, newer, said.append)
+            maker.upgrade(table, newer, statements.append)
+            maker.append(table, newer, statements.append)
         newest = max(version, *upgrades, 1)
-        maker.change(table, newest, said.append)
-        last = maker.append(table, 9, said.append)
-        maker.add_references(table, first, said.append)
-        maker.add_statistics(table, last, said.append)
+        maker.change(table, newest, statements.append)
+        last = maker.append(table, 9, statements.append)
+        maker.add_references(table, first, statements.append)
+        maker.add_statistics(table, last, statements.append)
         if newest >= 3 and hasattr(maker, "encrypt"):
-            maker.encrypt(table, said.append)
-        keep(name, table, said)
+            maker.encrypt(table, statements.append)
+        keep(name, table, statements)
 
     try:
         for version in maker.versions:

@@ -142,13 +142,13 @@ def every_outcome() -> Outcomes:
     with concurrent.futures.ProcessPoolExecutor(max_workers=2) as pool:
         for tables in (TABLES, MORE_TABLES):
             chosen = [cell for cell, shown in found.items() if tables is TABLES or not shown]
-            for part in pool.map(_of_table, tables, [chosen] * len(tables)):
+            for part in pool.map(_table_outcomes, tables, [chosen] * len(tables)):
                 for cell, shown in part.items():
                     found[cell] |= shown
     return found
 
 
-def _of_table(table: str, chosen: list[Cell]) -> Outcomes:
+def _table_outcomes(table: str, chosen: list[Cell]) -> Outcomes:
     return outcomes(chosen, [table])
 
 

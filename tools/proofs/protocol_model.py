@@ -192,17 +192,17 @@ class Model:
             Undecided: there are more states.
         """
         begin = initial(self.number(self.start), writers, versions + 1)
-        came: dict[State, tuple[State, str] | None] = {begin: None}
+        reached: dict[State, tuple[State, str] | None] = {begin: None}
         left = deque([begin])
         while left:
-            if len(came) > most:
-                raise Undecided(f"no counterexample was found in {len(came)} states")
+            if len(reached) > most:
+                raise Undecided(f"no counterexample was found in {len(reached)} states")
             state = left.popleft()
             for words, after, wrong in self._next(state, writers, versions):
                 if wrong:
-                    return (*_way(came, state), f"{words}: {wrong}")
-                if after not in came:
-                    came[after] = state, words
+                    return (*_way(reached, state), f"{words}: {wrong}")
+                if after not in reached:
+                    reached[after] = state, words
                     left.append(after)
         return ()
 
@@ -251,12 +251,12 @@ class Model:
         return ""
 
 
-def _way(came: dict[State, tuple[State, str] | None], state: State) -> list[str]:
+def _way(reached: dict[State, tuple[State, str] | None], state: State) -> list[str]:
     found = []
-    before = came[state]
+    before = reached[state]
     while before is not None:
         found.append(before[1])
-        before = came[before[0]]
+        before = reached[before[0]]
     return found[::-1]
 
 

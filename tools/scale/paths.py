@@ -141,7 +141,7 @@ def _of_rows(count: int, answer: Mapping[str, Any]) -> bool:
     return _is_sound(lambda count: _files(count) * 2, count, answer)
 
 
-def _of_positions(count: int, answer: Mapping[str, Any]) -> bool:
+def _covers_position_deletes(count: int, answer: Mapping[str, Any]) -> bool:
     return _is_sound(lambda count: _files(count) + -(-_files(count) // tables.FILES_A_DELETE_FILE), count, answer)
 
 
@@ -228,7 +228,7 @@ PATHS = (
         full=ROWS,
         quick=ROWS_QUICK,
         command=lambda made, n: _validate(made.rows(n).positions, "rows"),
-        check=_of_positions,
+        check=_covers_position_deletes,
     ),
     Workload(
         name="validating rows, deletion vectors",

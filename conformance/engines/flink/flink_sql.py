@@ -214,13 +214,13 @@ class Flink:
             self._process.wait()
 
 
-def to_adapter_error(thrown: list[str]) -> Exception:
+def to_adapter_error(exceptions: list[str]) -> Exception:
     """Return the exception for a Java exception and its causes, the outermost first."""
-    lines = list(dict.fromkeys(" ".join(line.split("\n")[:2]) for line in thrown))  # the second line has the reason
+    lines = list(dict.fromkeys(" ".join(line.split("\n")[:2]) for line in exceptions))  # the second line has the reason
     said = " <- ".join([*lines[-2:][::-1], lines[0]] if len(lines) > 3 else lines)
-    if any(UNSUPPORTED.search(line) for line in thrown):
+    if any(UNSUPPORTED.search(line) for line in exceptions):
         return Unsupported(said)
-    return Defect(said) if BUGS.search(thrown[-1]) else Invalid(said)
+    return Defect(said) if BUGS.search(exceptions[-1]) else Invalid(said)
 
 
 def full_name(table: str) -> str:

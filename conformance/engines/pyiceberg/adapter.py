@@ -58,7 +58,7 @@ def _value_type(type_: Any) -> Any:
     return found
 
 
-def _of_type(type_: Any, value: Any) -> Any:
+def _restore_uuid(type_: Any, value: Any) -> Any:
     """Convert a result of `from_bytes` for other functions: it returns a UUID as bytes."""
     return uuid.UUID(bytes=value) if isinstance(type_, UUIDType) and isinstance(value, bytes) else value
 
@@ -98,7 +98,7 @@ def _decode(args: Arguments) -> object:
 def _json_encode(args: Arguments) -> object:
     type_ = _value_type(args["type"])
     _check_json(type_)
-    return to_json(type_, _of_type(type_, from_bytes(type_, bytes.fromhex(args["bytes"]))))
+    return to_json(type_, _restore_uuid(type_, from_bytes(type_, bytes.fromhex(args["bytes"]))))
 
 
 def _json_decode(args: Arguments) -> object:

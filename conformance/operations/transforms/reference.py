@@ -12,12 +12,12 @@ from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.partitioning.transforms import parse_transform
 
 # Vectors use the same few transforms again and again.
-_transform_of = lru_cache(maxsize=4096)(parse_transform)
+_parse_transform = lru_cache(maxsize=4096)(parse_transform)
 
 
 def _transform(args: Arguments) -> object:
     source = type_argument(args)
-    transform = _transform_of(args["transform"])
+    transform = _parse_transform(args["transform"])
     result = transform.result_type(source)
     return to_exchange(result, transform.apply(source, from_exchange(source, args["value"])))
 

@@ -115,7 +115,7 @@ def _rows(operations: list[JournalEntry], found: FinalTable) -> Iterator[Problem
             continue
         known[one.ref].add(one.op)
         state = states[one.op] = _state(found.rows.get(one.ref, {}).get(one.op, Counter()))
-        yield from _of_rows(one, state, removers.get(one.op))
+        yield from _row_problems(one, state, removers.get(one.op))
     for one in operations:
         if one.kind == "overwrite" and one.outcome == MAYBE and one.op is not None and one.old is not None:
             old = states.get(one.old, ABSENT)
@@ -129,7 +129,7 @@ def _rows(operations: list[JournalEntry], found: FinalTable) -> Iterator[Problem
                 yield Problem(REFUSED_DONE, f"no journal has the rows {op} in {ref}")
 
 
-def _of_rows(one: JournalEntry, state: str, remover: JournalEntry | None) -> Iterator[Problem]:
+def _row_problems(one: JournalEntry, state: str, remover: JournalEntry | None) -> Iterator[Problem]:
     """Yield the problems with the rows that an operation adds."""
     if state == TWICE:
         yield Problem(DOUBLED, f"the rows of {_name(one)} occur more than once")

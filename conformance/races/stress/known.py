@@ -71,13 +71,13 @@ def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
             files = [(path, rtoml.loads(path.read_text(encoding="utf-8")))]
         except (OSError, rtoml.TomlParsingError) as error:
             raise UsageError(f"{path}: cannot be read: {error}") from None
-    known = [one for file, content in files for one in _of_rows(file, content.get("catalog", []))]
+    known = [one for file, content in files for one in _parse_rows(file, content.get("catalog", []))]
     if len({one.id for one in known}) != len(known):
         raise UsageError(f"{path or 'known deviations'}: an id occurs twice")
     return tuple(known)
 
 
-def _of_rows(chosen: Path, rows: list[dict[str, Any]]) -> list[KnownCatalog]:
+def _parse_rows(chosen: Path, rows: list[dict[str, Any]]) -> list[KnownCatalog]:
     names = {one.name for one in fields(KnownCatalog)}
     required = {one.name for one in fields(KnownCatalog) if one.default is NOTHING}
     known = []

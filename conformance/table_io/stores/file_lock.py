@@ -38,25 +38,25 @@ def hold_file_lock(name: str) -> Iterator[None]:
     directory.mkdir(mode=0o700, exist_ok=True)
     path = directory / hashlib.sha256(name.encode()).hexdigest()[:32]
     queue, lock = _open(path.with_suffix(".queue")), _open(path)
-    taken, done = threading.Event(), threading.Event()
-    holder = threading.Thread(target=_hold, args=(queue, lock, taken, done), daemon=True)
+    acquired, done = threading.Event(), threading.Event()
+    holder = threading.Thread(target=_hold, args=(queue, lock, acquired, done), daemon=True)
     holder.start()
     try:
-        taken.wait(MAX_WAIT_S)
+        acquired.wait(MAX_WAIT_S)
         yield
     finally:
         done.set()
-        if taken.is_set():
+        if acquired.is_set():
             holder.join()
 
 
-def _hold(queue: BinaryIO, lock: BinaryIO, taken: threading.Event, done: threading.Event) -> None:
+def _hold(queue: BinaryIO, lock: BinaryIO, acquired: threading.Event, done: threading.Event) -> None:
     """Lock in a thread, which may wait longer than the caller, and hold the lock until `done` is set."""
     with lock:
         with queue, suppress(OSError):  # a file system without locks
             _take(queue)
             _take(lock)
-        taken.set()
+        acquired.set()
         done.wait()
 
 

@@ -137,7 +137,7 @@ class ObjectStore:
             raise ValueError(message)
         return path.removeprefix(prefix)
 
-    def _ask(self, method: str, key: str, *fine: int, **given: object) -> Response:
+    def _ask(self, method: str, key: str, *accepted: int, **given: object) -> Response:
         """Send a request that may be repeated."""
         for attempt in range(ATTEMPTS):
             try:
@@ -146,7 +146,7 @@ class ObjectStore:
                 if attempt == ATTEMPTS - 1:
                     raise
                 continue
-            if answer.status in fine:
+            if answer.status in accepted:
                 return answer
             if answer.status < 500:
                 break

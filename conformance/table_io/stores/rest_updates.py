@@ -93,12 +93,12 @@ def updates(base: TableMetadata | None, new: TableMetadata) -> list[JsonObject]:
         SpecError: the metadata cannot be written.
     """
     before, after = {} if base is None else _document(base), _document(new)
-    made = list(_of_table(before, after))
-    made += _of_lists(before, after)
-    made += _of_properties(before.get("properties", {}), after.get("properties", {}))
-    made += _of_snapshots(base, new, before, after)
-    made += _of_statistics(before, after)
-    made += _of_keys(before, after)
+    made = list(_table_updates(before, after))
+    made += _list_updates(before, after)
+    made += _property_updates(before.get("properties", {}), after.get("properties", {}))
+    made += _snapshot_updates(base, new, before, after)
+    made += _statistics_updates(before, after)
+    made += _key_updates(before, after)
     if base is not None and dict(base.extra) != dict(new.extra):
         raise NoUpdate(f"no update of the REST protocol changes {', '.join(sorted({*base.extra, *new.extra}))}")
     return made
@@ -110,7 +110,7 @@ def _document(metadata: TableMetadata) -> JsonObject:
     return {**write_metadata(metadata, newer), "format-version": int(metadata.format_version)}
 
 
-def _of_table(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
+def _table_updates(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
     if after.get("table-uuid") != before.get("table-uuid"):
         if before.get("table-uuid") is not None:
             raise NoUpdate("the UUID of a table never changes")
@@ -119,7 +119,7 @@ def _of_table(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
         yield {"action": "upgrade-format-version", "format-version": after["format-version"]}
 
 
-def _of_lists(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
+def _list_updates(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
     removals = {"schemas": ("remove-schemas", "schema-ids"), "partition-specs": ("remove-partition-specs", "spec-ids")}
     gone: list[JsonObject] = []
     for name, id_, add, member, chosen, choose in _BY_ID:
@@ -142,14 +142,14 @@ def _of_lists(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
     yield from gone
 
 
-def _of_properties(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[JsonObject]:
+def _property_updates(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[JsonObject]:
     if changed := {name: value for name, value in after.items() if before.get(name) != value}:
         yield {"action": "set-properties", "updates": changed}
     if removed := sorted(before.keys() - after.keys()):
         yield {"action": "remove-properties", "removals": removed}
 
 
-def _of_snapshots(
+def _snapshot_updates(
     base: TableMetadata | None, new: TableMetadata, before: JsonObject, after: JsonObject
 ) -> Iterator[JsonObject]:
     had = {one["snapshot-id"] for one in before.get("snapshots", ())}
@@ -173,7 +173,7 @@ def _references(metadata: TableMetadata) -> dict[str, JsonObject]:
     return dict(_document(evolve(metadata, refs=metadata.references)).get("refs", {}))
 
 
-def _of_statistics(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
+def _statistics_updates(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
     for name, set_, remove in _STATISTICS:
         had = {one["snapshot-id"]: one for one in before.get(name, ())}
         has = {one["snapshot-id"]: one for one in after.get(name, ())}
@@ -183,7 +183,7 @@ def _of_statistics(before: JsonObject, after: JsonObject) -> Iterator[JsonObject
         yield from ({"action": remove, "snapshot-id": key} for key in sorted(had.keys() - has.keys()))
 
 
-def _of_keys(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
+def _key_updates(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
     had = {one["key-id"]: one for one in before.get("encryption-keys", ())}
     has = {one["key-id"]: one for one in after.get("encryption-keys", ())}
     yield from ({"action": "add-encryption-key", "encryption-key": one} for key, one in has.items() if key not in had)

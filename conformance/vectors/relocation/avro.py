@@ -18,8 +18,8 @@ MAGIC = b"Obj\x01"
 WIDTHS = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 
 
-class IncompleteFile(Exception):
-    """The bytes are not a complete file of the format; the message says why."""
+class RelocationError(Exception):
+    """A file is damaged, or has a form in which locations cannot be replaced; the message says why."""
 
 
 @define
@@ -95,10 +95,10 @@ class ValueReader:
         """Read the next bytes.
 
         Raises:
-            IncompleteFile: there are fewer.
+            RelocationError: there are fewer.
         """
         if count < 0 or count > len(self.data) - self.at:
-            raise IncompleteFile("the file is truncated")
+            raise RelocationError("the file is truncated")
         self.at += count
         return self.data[self.at - count : self.at]
 
@@ -226,11 +226,11 @@ def read(data: bytes) -> ParsedContainer:
     """Read a container.
 
     Raises:
-        IncompleteFile: it is damaged, or would not be written back to the same bytes.
+        RelocationError: it is damaged, or would not be written back to the same bytes.
     """
     reader = ValueReader(data)
     if reader.take(4) != MAGIC:
-        raise IncompleteFile("not an Avro file")
+        raise RelocationError("not an Avro file")
     metadata: dict[bytes, bytes] = {}
     while count := reader.long():
         if count < 0:
@@ -243,21 +243,21 @@ def read(data: bytes) -> ParsedContainer:
     schema = json.loads(metadata[b"avro.schema"])
     codec = metadata.get(b"avro.codec", b"null")
     if codec not in CODECS:
-        raise IncompleteFile(f"the codec is {codec!r}")
+        raise RelocationError(f"the codec is {codec!r}")
     blocks = []
     while reader.at < len(data):
         start = reader.at
         count = reader.long()
         packed = reader.take(reader.long())
         if reader.take(16) != sync:
-            raise IncompleteFile("a sync marker is missing")
+            raise RelocationError("a sync marker is missing")
         try:
             inner = ValueReader(CODECS[codec][0](packed))
         except (zlib.error, OSError, lzma.LZMAError) as error:
-            raise IncompleteFile(f"a block does not decompress: {error}") from None
+            raise RelocationError(f"a block does not decompress: {error}") from None
         objects = [inner.value(schema) for _ in range(count)]
         if inner.at != len(inner.data) or b"".join(map(encode, objects)) != inner.data:
-            raise IncompleteFile("the objects would be written in a different form")
+            raise RelocationError("the objects would be written in a different form")
         blocks.append((data[start : reader.at], objects))
     return ParsedContainer(header, codec, sync, schema, blocks)
 

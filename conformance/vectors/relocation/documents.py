@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.core.json_places import find_offset
-from conformance.vectors.relocation.avro import IncompleteFile
+from conformance.vectors.relocation.avro import RelocationError
 from conformance.vectors.relocation.paths import Paths
 
 GZIP = b"\x1f\x8b"
@@ -25,12 +25,12 @@ def relocate_metadata(data: bytes, paths: Paths, sizes: Mapping[int, Mapping[str
         sizes: for each snapshot id, the growth in bytes of the sizes in its summary.
 
     Raises:
-        IncompleteFile: the compressed file is damaged.
+        RelocationError: the compressed file is damaged.
     """
     try:
         text = gzip.decompress(data) if data[:2] == GZIP else data
     except (OSError, EOFError, zlib.error) as error:
-        raise IncompleteFile(str(error)) from None
+        raise RelocationError(str(error)) from None
     made = paths.replace(_summaries(text, sizes))
     if data[:2] != GZIP:
         return made
@@ -61,13 +61,13 @@ def puffin(data: bytes, paths: Paths) -> bytes:
     """Return a Puffin file with new locations in its footer and unchanged blobs.
 
     Raises:
-        IncompleteFile: the file is damaged, or its footer is compressed.
+        RelocationError: the file is damaged, or its footer is compressed.
     """
     if len(data) < 16 or data[-4:] != PUFFIN:
-        raise IncompleteFile("not a Puffin file")
+        raise RelocationError("not a Puffin file")
     length = int.from_bytes(data[-12:-8], "little")
     start = len(data) - 12 - length
     if start < 4 or data[start - 4 : start] != PUFFIN or data[-8] & 1:
-        raise IncompleteFile("the footer does not fit the file, or is compressed")
+        raise RelocationError("the footer does not fit the file, or is compressed")
     payload = paths.replace(data[start : start + length])
     return data[:start] + payload + len(payload).to_bytes(4, "little") + data[-8:]

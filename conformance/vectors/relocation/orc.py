@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from conformance.vectors.relocation.avro import IncompleteFile, unsigned
+from conformance.vectors.relocation.avro import RelocationError, unsigned
 from conformance.vectors.relocation.avro import ValueReader as Bytes
 from conformance.vectors.relocation.paths import Paths
 from spec_ref.data_files.orc_timestamps import decode_integers
@@ -35,18 +35,18 @@ def fields(message: bytes) -> list[Field]:
     """Parse the fields of a message in order.
 
     Raises:
-        IncompleteFile: it is damaged, or would not be written back to the same bytes.
+        RelocationError: it is damaged, or would not be written back to the same bytes.
     """
     reader, made = Bytes(message), []
     while reader.at < len(message):
         tag = varint(reader)
         kind = tag & 7
         if kind not in (0, 1, 2, 5):
-            raise IncompleteFile(f"a field of wire type {kind}")
+            raise RelocationError(f"a field of wire type {kind}")
         value: Any = varint(reader) if kind == 0 else reader.take({1: 8, 5: 4}.get(kind) or varint(reader))
         made.append([tag >> 3, kind, value])
     if encode(made) != message:
-        raise IncompleteFile("a message would be written in a different form")
+        raise RelocationError("a message would be written in a different form")
     return made
 
 
@@ -99,7 +99,7 @@ def _compress(data: bytes, codec: int) -> bytes:
     if codec == NONE or not data:
         return data
     if len(data) > CHUNK:
-        raise IncompleteFile("a stream of several chunks")
+        raise RelocationError("a stream of several chunks")
     packed = CODECS[codec][1](data)
     head = len(packed) << 1 if len(packed) < len(data) else len(data) << 1 | 1
     return head.to_bytes(3, "little") + (data if head & 1 else packed)
@@ -120,12 +120,12 @@ def relocate(data: bytes, paths: Paths) -> tuple[bytes, dict[int, int]]:
     """Return the file with new locations, and the old and new size of the column's part of each stripe.
 
     Raises:
-        IncompleteFile: the file is damaged, or has a form in which locations cannot be found.
+        RelocationError: the file is damaged, or has a form in which locations cannot be found.
     """
     try:
         return _File(data, paths).relocated()
     except (zlib.error, IndexError, ValueError) as error:
-        raise IncompleteFile(str(error)) from None
+        raise RelocationError(str(error)) from None
 
 
 class _File:
@@ -135,12 +135,12 @@ class _File:
         self.paths = paths
         self.data = data
         if data[:3] != b"ORC":
-            raise IncompleteFile("not an ORC file")
+            raise RelocationError("not an ORC file")
         end = len(data) - 1 - data[-1]
         self.postscript = fields(data[end:-1])
         self.codec = _number(self.postscript, 2)
         if self.codec not in CODECS:
-            raise IncompleteFile(f"the compression {self.codec}")
+            raise RelocationError(f"the compression {self.codec}")
         footer = end - _number(self.postscript, 1)
         metadata = footer - _number(self.postscript, 5)
         self.footer = fields(_decompress(data[footer:end], self.codec))
@@ -190,7 +190,7 @@ class _File:
         encodings = [fields(field[2]) for field in _all(footer, 2)]
         encoding = _number(encodings[self.column], 1)
         if encoding not in (DIRECT_V2, DICTIONARY_V2):
-            raise IncompleteFile(f"a column in the encoding {encoding}")
+            raise RelocationError(f"a column in the encoding {encoding}")
         streams, at = [], offset
         for field in _all(footer, 1):
             stream = fields(field[2])
@@ -234,14 +234,14 @@ class _File:
             texts.append(self.paths.replace(data[at : at + length]))
             at += length
         if at != len(data):
-            raise IncompleteFile("a stream of texts is longer than the sum of its lengths")
+            raise RelocationError("a stream of texts is longer than the sum of its lengths")
         return b"".join(texts), _lengths([len(text) for text in texts])
 
     def _index(self, data: bytes) -> bytes:
         index = fields(data)
         entries = list(_all(index, 1))
         if len(entries) > 1:
-            raise IncompleteFile("a column of several groups of rows")
+            raise RelocationError("a column of several groups of rows")
         for entry in entries:
             parts = fields(entry[2])
             for statistics in _all(parts, 2):
@@ -257,7 +257,7 @@ class _File:
             parts = fields(strings[2])
             more = {len(self.paths.replace(part[2])) - len(part[2]) for part in parts if part[0] in (1, 2, 4, 5)}
             if len(more) > 1:
-                raise IncompleteFile("the texts of the column are not all locations in the folder")
+                raise RelocationError("the texts of the column are not all locations in the folder")
             for part in parts:
                 if part[0] in (1, 2, 4, 5):
                     part[2] = self.paths.replace(part[2])

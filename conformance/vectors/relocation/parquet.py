@@ -12,7 +12,7 @@ from collections.abc import Callable
 import cramjam
 
 from conformance.vectors.relocation import thrift
-from conformance.vectors.relocation.avro import IncompleteFile, long
+from conformance.vectors.relocation.avro import RelocationError, long
 from conformance.vectors.relocation.avro import ValueReader as Bytes
 from conformance.vectors.relocation.orc import varint
 from conformance.vectors.relocation.paths import Paths
@@ -38,10 +38,10 @@ def relocate(data: bytes, paths: Paths) -> tuple[bytes, dict[int, int]]:
     """Return the file with new locations, and the old and new sizes of the column's chunks.
 
     Raises:
-        IncompleteFile: the file is damaged, or has a form in which locations cannot be found.
+        RelocationError: the file is damaged, or has a form in which locations cannot be found.
     """
     if data[:4] != b"PAR1" or data[-4:] != b"PAR1":
-        raise IncompleteFile("not a Parquet file")
+        raise RelocationError("not a Parquet file")
     length = int.from_bytes(data[-8:-4], "little")
     footer, _ = thrift.read(data[-8 - length : -8])
     chunks = [chunk for group in footer[4] for chunk in group[1]]
@@ -127,12 +127,12 @@ class _Rewriting:
         if header[1] == 2:  # a dictionary page
             return self._texts(data)
         if header[1] != 0:
-            raise IncompleteFile(f"a page of kind {header[1]}")
+            raise RelocationError(f"a page of kind {header[1]}")
         encoding = header[5][2]
         if encoding in INDEXED:
             return data
         if encoding not in (PLAIN, DELTA_LENGTH):
-            raise IncompleteFile(f"a page in the encoding {encoding}")
+            raise RelocationError(f"a page in the encoding {encoding}")
         levels = 4 + int.from_bytes(data[:4], "little") if self.optional else 0
         texts = self._texts if encoding == PLAIN else self._texts_after_lengths
         return data[:levels] + texts(data[levels:])
@@ -166,14 +166,14 @@ class _Rewriting:
         made = self.paths.replace(texts)
         growth = len(self.paths.new.encode()) - len(self.paths.old.encode())
         if len(made) - len(texts) != growth * count:
-            raise IncompleteFile("some texts of a page have no location")
+            raise RelocationError("some texts of a page have no location")
         return data[:before_first] + long(first + growth) + data[deltas : reader.at] + made
 
     def _statistics(self, statistics: Struct) -> None:
         for field in (1, 2, 5, 6):
             if field in statistics:
                 if statistics[field] and statistics[field] not in self.paths:
-                    raise IncompleteFile("a statistic is truncated within the folder")
+                    raise RelocationError("a statistic is truncated within the folder")
                 statistics[field] = self.paths.replace(statistics[field])
 
     def indexes(self, chunk: Struct) -> None:

@@ -15,10 +15,10 @@ from attrs import define, field, frozen
 from conformance.vectors.relocation import avro, documents, orc, parquet
 from conformance.vectors.relocation.avro import (
     Blocks,
-    IncompleteFile,
     Number,
     ParsedContainer,
     RecordValue,
+    RelocationError,
     plain_value,
 )
 from conformance.vectors.relocation.paths import Paths
@@ -99,7 +99,7 @@ class _Table:
             if data[:4] == avro.MAGIC and path.startswith(("metadata/", "data/")):
                 try:
                     found = avro.read(data)
-                except IncompleteFile as error:
+                except RelocationError as error:
                     self.made.unreadable[path] = str(error)
                 else:
                     yield path, found
@@ -117,7 +117,7 @@ class _Table:
         before = self.made.files[path]
         try:
             after, columns = change(before)
-        except IncompleteFile as error:
+        except RelocationError as error:
             self.made.unreadable[path] = str(error)
             return
         self._store_file(path, before, after, columns)

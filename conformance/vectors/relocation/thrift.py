@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.vectors.relocation.avro import IncompleteFile, long, unsigned
+from conformance.vectors.relocation.avro import RelocationError, long, unsigned
 from conformance.vectors.relocation.avro import ValueReader as Bytes
 
 BYTE, DOUBLE, BINARY, LIST, SET, STRUCT = 3, 7, 8, 9, 10, 12
@@ -68,7 +68,7 @@ def _value(reader: Bytes, kind: int) -> Any:
         return made
     if kind == STRUCT:
         return _struct(reader)
-    raise IncompleteFile(f"a Thrift value of kind {kind}")
+    raise RelocationError(f"a Thrift value of kind {kind}")
 
 
 def _struct(reader: Bytes) -> Struct:
@@ -111,10 +111,10 @@ def read(data: bytes) -> tuple[Struct, int]:
     """Decode the struct at the beginning of bytes; return it and its length.
 
     Raises:
-        IncompleteFile: it is damaged, or would not be written back to the same bytes.
+        RelocationError: it is damaged, or would not be written back to the same bytes.
     """
     reader = Bytes(data)
     struct = _struct(reader)
     if encode(struct) != data[: reader.at]:
-        raise IncompleteFile("a Thrift struct would be written in a different form")
+        raise RelocationError("a Thrift struct would be written in a different form")
     return struct, reader.at

@@ -306,7 +306,7 @@ def _awkward() -> list[Filter]:
         for name, type_, value, note in awkward.table_rows(table):
             if table == "far" and name.endswith(("max", "min")):
                 continue
-            predicate = _of_column(predicate_for(name, type_, value, note)[0], awkward.column(type_))
+            predicate = _rename_column(predicate_for(name, type_, value, note)[0], awkward.column(type_))
             code = "EXP007" if value == "NaN" else order_code(type_)
             tables = [f"awkward-{table}-parquet"]
             if not table.startswith("nanosecond"):
@@ -320,12 +320,16 @@ OF_TYPES = {"date": ("TYP015",), "time": ("TYP016",)}
 """Types whose values engines often cut to a narrower range or precision: the requirements."""
 
 
-def _of_column(predicate: Any, column: str) -> Any:
+def _rename_column(predicate: Any, column: str) -> Any:
     """Replace x by another column in a predicate."""
     if not isinstance(predicate, dict):
         return predicate
     return {
-        name: column if name == "term" else _of_column(member, column) if name in ("left", "right", "child") else member
+        name: column
+        if name == "term"
+        else _rename_column(member, column)
+        if name in ("left", "right", "child")
+        else member
         for name, member in predicate.items()
     }
 
