@@ -137,7 +137,9 @@ def main(arguments: list[str] | None = None) -> int:
         record(given.spec, *given.record)
         return 0
     if not any(document_path(given.spec, document) for document in DOCUMENTS):
-        parser.error(f"{given.spec} is none of {', '.join(f'{name}.md' for name in DOCUMENTS)} and has none of them")
+        parser.error(
+            f"{given.spec} is not one of {', '.join(f'{name}.md' for name in DOCUMENTS)}, and contains none of them"
+        )
     changes = changed_sections(given.spec)
     for (document, heading), what in changes.items():
         codes = [r.code for r in register().values() if (r.document, r.section) == (document, heading)]

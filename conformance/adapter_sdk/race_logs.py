@@ -20,7 +20,7 @@ SCHEMA_FIELDS = (("id", 1, "long", True), ("part", 2, "string", False))
 """The columns of every table: name, id, type, whether required."""
 
 SCORE = ("score", 3, "double", False)
-"""The column of a table that is partitioned by it."""
+"""The column that partitions a partitioned table."""
 
 PARTITION_FIELD = 1000
 """The id of the field of the first partition spec."""

@@ -46,7 +46,7 @@ class Dialect:
     """
 
     not_null: str = ""
-    """What follows the type of a required field, element or value in a type."""
+    """The SQL that follows the type of a required field, element or value."""
 
     literals: Mapping[str, str] = field(default_factory=dict)
     """The SQL of a literal, by type, as in `constants`; ``{type}`` is the type in SQL.

@@ -28,7 +28,7 @@ _MADE = "complete -F _iceberg_conformance iceberg-conformance\n"
 """The end of the script that Cyclopts generates."""
 
 _FILES = 'COMPREPLY=( $(compgen -f -- "${cur}") )'
-"""How that script lists files, which splits their names at blanks."""
+"""The part of that script that lists files; it splits names at blanks."""
 
 _BASH = """
 # Names of suites, adapters, engines, requirements, checks and vectors are listed by the tool itself.
@@ -75,7 +75,7 @@ _iceberg_conformance_with_names() {
   fi
 }
 
-# Where nothing is offered, file names are; -o filenames ends directories with a slash and quotes blanks.
+# Without other completions, file names are offered; -o filenames ends directories with a slash and quotes blanks.
 complete -o filenames -o default -F _iceberg_conformance_with_names iceberg-conformance
 """
 
@@ -95,7 +95,7 @@ _ZSH_FUNCTION = "_cyclopts_iceberg-conformance"
 """The function that Cyclopts generates. zsh calls it only if the file of the script has the same name."""
 
 _ZSH_POSITIONAL = re.compile(r"""^( +'(?:\*|\d+):(?:[^:'\\]|\\.)*)'(?= \\$)""", re.MULTILINE)
-"""An argument, not an option, for which that script says nothing to complete."""
+"""A positional argument for which that script offers no completions."""
 
 
 def _with_files(script: str) -> str:

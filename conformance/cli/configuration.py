@@ -120,7 +120,7 @@ def check(path: Path, given: dict[str, Any], app: App) -> None:
 
 
 def _command(path: Path, name: str, app: App) -> App:
-    """Return the command that a table of the configuration is about; `name` may end with that of a subcommand."""
+    """Return the command that a table of the configuration names; `name` may end with a subcommand."""
     commands = sorted(_subcommands(app))
     last = name.rpartition(".")[2]
     if last not in commands:

@@ -55,7 +55,7 @@ class InstallationCheck:
     """How to fix the problem, if there is one."""
 
     is_required: bool = True
-    """Whether the tool needs the subject; engines are not required."""
+    """Whether the tool needs the checked part; engines are optional."""
 
 
 def doctor(*, format: Literal["text", "json"] = "text") -> int:

@@ -118,7 +118,7 @@ class EngineFolder:
         return self.path.parent == SHIPPED_ENGINES
 
     def data(self, name: str) -> Path | None:
-        """Return a file of the folder; None where it has none."""
+        """Return a file of the folder; None if it does not exist."""
         path = self.path / name
         return path if path.is_file() else None
 

@@ -22,7 +22,7 @@ class TableOutcome(enum.Enum):
     """The table is valid and has the expected rows; the consumer read the current rows and all others correctly."""
 
     INVALID = "invalid"
-    """The validator finds errors in the table, but its rows are right; of producers only."""
+    """The validator finds errors in the table, but its rows are right; only for producers."""
 
     FAILED = "failed"
     """The rows of the table, or those that were read, differ from the expected rows."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 READER = frozenset({"reader"})
 WRITER = frozenset({"writer"})
 BOTH = READER | WRITER
-"""The roles in which an implementation does an operation, as the register calls them (``binds``)."""
+"""The roles in which an implementation performs an operation, as the register names them (``binds``)."""
 
 ROLES = {"reader": READER, "writer": WRITER, "committer": WRITER, "table": BOTH}
 """The roles of operations in which each party that the register binds can break a requirement."""

@@ -45,7 +45,7 @@ class Property:
 
 
 def _ends(*names: str) -> tuple[Callable[[Maker], bool], Callable[[Ops], bool]]:
-    """Return the functions for a property about one last operation, of some kinds."""
+    """Return the functions for a property about a last operation of some kinds."""
 
     def end(maker: Maker) -> bool:
         able = [name for name in names if maker.allows(name)]

@@ -75,7 +75,7 @@ _SUFFIXES = {"truncate": "trunc", "void": "null"}
 
 
 def usual_partition_name(source: str, transform: str) -> str:
-    """Return the name that engines give a field of a partition spec, where their statements cannot name it."""
+    """Return the name that engines give a partition field if their statements cannot name it."""
     word = transform.partition("[")[0]
     return source if word == "identity" else f"{source}_{_SUFFIXES.get(word, word)}"
 
@@ -218,7 +218,8 @@ class ScriptMaker:
         return self.chance.odd_name(used) or f"c{next(self.names)}"
 
     def new_column(self, beside: Sequence[Op] = ()) -> Op:
-        """Draw a column that the table does not have yet, with a name that none of some other columns has."""
+        """Draw a column that the table does not have yet, whose name differs from those of the columns ``beside``
+        it."""
         taken = {one["name"] for one in (*self.columns, *beside)}
         names = [name for name in self.dropped if "." not in name and name not in taken]
         again = names and self.draw_bool(0.3)
@@ -238,7 +239,7 @@ class ScriptMaker:
         ]
 
     def new_partition_field(self, columns: Sequence[Op], present: Sequence[Op]) -> Op | None:
-        """Draw a partition field that is valid besides others; None if there is none."""
+        """Draw a partition field that is valid in addition to others; None if there is none."""
         taken = {(one["source"], one["transform"].partition("[")[0]) for one in present}
         taken |= {(one["source"], kind) for one in present if one["transform"] in _TIMES for kind in _TIMES}
         free = [

@@ -87,7 +87,7 @@ def read_dataframe(
 
 
 def _parts(sent: Sequence[bytes]) -> Iterator[list[tuple[bytes]]]:
-    """Divide tasks into rows of as few tables as can be sent, at least one."""
+    """Divide pickled tasks into as few parts as can be sent, at least one; each task is a row."""
     part: list[tuple[bytes]] = []
     size = 0
     for task in sent:

@@ -56,7 +56,7 @@ def _missing_columns(context: Context, place: EntryPlace, opened: OpenedFile, se
         if place.data_file.equality_ids and not fields.keys() & {FILE_PATH, POS}:
             yield finding(
                 "DEL013",
-                "a file that lacks the columns of a position delete file, and has equality_ids, is listed as one",
+                "a file with equality_ids, and without the columns of position deletes, is listed as position deletes",
                 file=place.manifest,
                 path=place.entry_field_path("content"),
                 found=content,

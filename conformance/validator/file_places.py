@@ -44,7 +44,7 @@ class EntryPlace:
 
     @property
     def contradicts_manifest(self) -> bool:
-        """Whether a manifest of data files lists a file of deletes, or one of deletes a data file."""
+        """Whether a data manifest lists a delete file, or a delete manifest a data file."""
         listed = self.task.manifest_file
         is_data = self.data_file.content is FileContent.DATA
         return listed is not None and is_data != (listed.content is ManifestContent.DATA)

@@ -26,7 +26,7 @@ CONNECTIONS = 64
 """How many requests all processes send to a store at once."""
 
 FEW_TASKS = 16
-"""Fewer tasks are checked in this process, as starting others takes a second."""
+"""The minimum number of tasks for other processes, which take a second to start; this process checks fewer tasks."""
 
 
 class LocalBackend:

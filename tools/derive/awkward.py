@@ -220,7 +220,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "far-instant-limits": ("timestamp", "timestamptz"),
     "nanosecond-limits": ("timestamp_ns", "timestamptz_ns"),
 }
-"""The types of the columns of the golden tables of awkward values, by the names of the tables."""
+"""The column types of the golden tables of awkward values, by table."""
 
 
 def table_rows(table: str) -> list[Row]:

@@ -15,7 +15,7 @@ from tools.derive.metadata import DROP
 from tools.derive.metadata_bases import DAY, FIRST, LOCATION, SECOND
 
 REFUSED, EITHER, READ = "refused", "either", "read"
-"""A reader has to refuse; may do either; has to read."""
+"""The outcomes: a reader has to refuse, may do either, or has to read."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Case:
     outcome: str
     note: str
     valid_edits: Mapping[str, Any] | None = None
-    """The edits that make the nearest valid document; the base itself where None."""
+    """The edits that make the nearest valid document; None if that is the base itself."""
 
     contradictions: tuple[str, ...] = ()
     """Contradictions that the outcome depends on."""

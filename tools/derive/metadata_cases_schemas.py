@@ -11,7 +11,7 @@ from tools.derive.metadata_cases import EITHER, REFUSED, Case, rows
 from tools.derive.metadata_cases_schema_history import history
 
 LIST, MAP = "/schemas/0/fields/4/type", "/schemas/0/fields/5/type"
-"""Where the base v2-nested has its list and its map."""
+"""The places of the list and the map in the base v2-nested."""
 
 
 def form() -> Iterator[Case]:

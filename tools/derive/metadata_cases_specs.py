@@ -11,7 +11,7 @@ from tools.derive.metadata_cases import EITHER, READ, REFUSED, Case, rows
 
 FIELDS = "/partition-specs/1/fields"
 BUCKET = f"{FIELDS}/1"
-"""Where the base v2-nested has a field with bucket[16] of the long column 1."""
+"""The place, in the base v2-nested, of a partition field with bucket[16] of the long column 1."""
 
 
 def form() -> Iterator[Case]:

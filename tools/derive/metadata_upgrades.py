@@ -28,7 +28,7 @@ KEPT = (
     "snapshot-log",
     "metadata-log",
 )
-"""What an upgrade leaves as it is (VER003, LIN013)."""
+"""The members that an upgrade does not change (VER003, LIN013)."""
 
 
 def upgrades() -> Iterator[Vector]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 _MASK = (1 << 64) - 1
 SEED = 9001
 WHOLE = (1 << 63) - 1
-"""Theta of a sketch that kept every hash."""
+"""The theta of a sketch that keeps every hash."""
 
 
 def _rotate(word: int, bits: int) -> int:

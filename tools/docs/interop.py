@@ -176,7 +176,7 @@ def catalogs_page() -> str:
         return "\n".join([*lines, *NOTHING])
     head = ["catalog", "client", "faults", "acknowledged", "refused", "unknown", "writers killed", "server killed"]
     days = sorted({run["day"] for run in runs})
-    lines += [f"The results are of {' to '.join(dict.fromkeys((days[0], days[-1])))}.", ""]
+    lines += [f"The results were made on {' to '.join(dict.fromkeys((days[0], days[-1])))}.", ""]
     lines += [*table(head, map(_stress_row, runs)), ""]
     lines += [
         "*Refused* commits lost a race. *Unknown* commits had no answer, mostly because the writer was killed; each of",

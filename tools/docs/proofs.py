@@ -23,7 +23,7 @@ def index() -> str:
         "",
         "## What proves each requirement",
         "",
-        f"Of {table['all']} requirements {table['proved']} are proved: something that breaks the rule is noticed.",
+        f"Of {table['all']} requirements {table['proved']} are proved: something that breaks the rule is detected.",
         f"{table['covered, and not proved']} more are covered: vectors, checks or tests name them, but nothing",
         "was broken to see these fail. The pages list, for each rule, what is broken and what detects that.",
         "",

@@ -70,7 +70,7 @@ def index(proofs: Mapping[str, list[Vector]]) -> str:
         "",
         *table(["area", "requirements", "with vectors"], rows),
         "",
-        "A requirement that no vector proves is proved by tests and checks of the validator, or says why nothing does.",
+        "A requirement that no vector proves is proved by tests and checks of the validator, or states why it is not.",
         "",
         "```{toctree}",
         ":hidden:",

@@ -59,7 +59,7 @@ class Feature:
     and no other feature."""
 
     metadata_columns: bool = False
-    """Whether only the vectors count that select reserved columns such as ``_row_id``."""
+    """Whether only vectors that select reserved columns, such as ``_row_id``, count."""
 
     @property
     def slug(self) -> str:
@@ -132,12 +132,12 @@ class Support:
 
 
 VERDICTS = {
-    "yes": ("✔", "everything that was tried is right"),
-    "partly": ("◐", "some is right, the rest is refused or not supported"),
-    "traps": ("⚠", "some is right, and some is wrong or crashes"),
-    "wrong": ("✖", "nothing is right, and some is wrong or crashes"),
+    "yes": ("✔", "all tested cases are right"),
+    "partly": ("◐", "some cases are right; the others are refused or not supported"),
+    "traps": ("⚠", "some cases are right; some are wrong or crash"),
+    "wrong": ("✖", "no case is right; some are wrong or crash"),
     "no": ("–", "refused or not supported"),
-    "untested": ("·", "not tested: nothing of this feature was tried with the engine"),
+    "untested": ("·", "not tested: no case of this feature was run with the engine"),
 }
 """The verdicts, with their signs and meanings."""
 

@@ -107,7 +107,7 @@ class ScriptTable(Table):
         self.run({"op": "append", "rows": [self._script_row(row) for row in rows]}, label)
 
     def upsert(self, label: str, on: tuple[str, ...], *rows: tuple[Any, ...]) -> None:
-        """Replace the rows that have the keys of rows, and add the others; the last row of a key counts."""
+        """Replace rows by key, and add rows with new keys; of several rows with one key, the last one counts."""
         made = {
             tuple(row[name] for name in on): row for row in (dict(zip(self.columns, row, strict=True)) for row in rows)
         }

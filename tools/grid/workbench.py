@@ -40,7 +40,7 @@ class AvroFile:
         self._unchanged = self.encoded()
 
     def content(self) -> bytes:
-        """Return the file; that of the table as long as nothing is changed."""
+        """Return the content of the file, which is the original as long as nothing is changed."""
         encoded = self.encoded()
         return Path(self.path).read_bytes() if encoded == self._unchanged else encoded
 

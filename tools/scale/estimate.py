@@ -59,7 +59,7 @@ def assumptions() -> tuple[str, ...]:
     """Return the assumptions as text."""
     return (
         f"{PETABYTE:,} bytes in {FILES:,} Parquet files of {FILE_BYTES >> 20} MiB, with statistics of 20 columns",
-        f"{MANIFESTS:,} manifests of {tables.ENTRIES_A_MANIFEST:,} entries; a deletion vector per data file, elsewhere",
+        f"{MANIFESTS:,} manifests of {tables.ENTRIES_A_MANIFEST:,} entries; a separate deletion vector per file",
         f"{NODES} nodes of {CORES} cores as fast as the measured one, without other work or retries",
         f"a driver of {DRIVER_BYTES / 1e9:.0f} GB, on which Python has one core",
         f"{UNPACKED} decoded bytes for each byte of a file",

@@ -243,7 +243,7 @@ def exchange(type_: Json, value: Any) -> Json:
     match native.kind(type_):
         case "struct":
             fields = type_["fields"]
-            if len(fields) != len(value):  # of a different schema: does not compare equal
+            if len(fields) != len(value):  # a value of a different schema, which does not compare equal
                 return value
             return {str(field["id"]): exchange(field["type"], item) for field, item in zip(fields, value, strict=True)}
         case "list":

@@ -51,10 +51,10 @@ OPTIONS = (
 """Options of a virtual machine that lives for seconds, without features that need long to pay off."""
 
 STEPS = "script."
-"""The prefix of the program's operations that are for `writing` alone."""
+"""The prefix of the program's operations that only `writing` uses."""
 
 PARSED_OPERATIONS = tuple(f'"{name}"'.encode() for name in (*sorted(WRITING), "start"))
-"""The names of the operations that are not only forwarded, as they occur in a request."""
+"""The names, as in a request, of the operations that are not only forwarded."""
 
 
 class Program:

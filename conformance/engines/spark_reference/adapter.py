@@ -94,7 +94,7 @@ def answer_requests(spark: SparkSession, requests: list[Request]) -> list[dict[s
 
 
 def split_before_writes(waiting: Iterable[list[Request]]) -> Iterator[list[Request]]:
-    """Split waiting requests so that each one that writes a table runs by itself, so its answer is not delayed."""
+    """Split waiting requests: each one that writes a table runs separately, so that its answer is not delayed."""
     for requests in waiting:
         for _, group in groupby(enumerate(requests), lambda one: one[0] if one[1]["op"] in WRITING else -1):
             yield [request for _, request in group]

@@ -57,7 +57,7 @@ def _map(type_: Json, found: Any) -> Json:
 def _key(type_: Json, text: str) -> Json:
     match native.kind(type_):
         case "struct" | "list" | "map":
-            raise Unsupported("Trino's protocol returns nested map keys as a text that cannot be read back")
+            raise Unsupported("Trino's protocol returns nested map keys as text that cannot be parsed")
         case "boolean":
             return {"true": True, "false": False}.get(text, text)
         case "int":

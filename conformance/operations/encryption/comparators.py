@@ -32,7 +32,7 @@ def compare_written_stream(args: dict[str, Any], _expected: str, got: str) -> Di
         aes_gcm_stream.check_nonces(data)
         found = aes_gcm_stream.read_stream(data, key, len(data))
     except SpecError as error:
-        raise Undecodable(f"what was written breaks a rule: {error}") from None
+        raise Undecodable(f"the written stream breaks a rule: {error}") from None
     return _differences(args["bytes"].upper(), found.hex().upper())
 
 

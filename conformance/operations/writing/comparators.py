@@ -232,7 +232,7 @@ class Lineage:
             yield from self._settle(path, row, new[0], row_id, left[row_id])
 
     def _most_ids(self, operation: int) -> int:
-        """Return how many ids a row may have whose last change was the operation."""
+        """Return the maximum number of ids of a row that the operation changed last."""
         return max(1, self.numbers.beginnings) if operation in self.numbers.before_lineage else 1
 
     def _settle(

@@ -30,7 +30,7 @@ QUESTIONS = {
     DOUBLED: "commits doubled",
     REORDERED: "acknowledged commits reordered",
     HALF: "commits half there",
-    REFUSED_DONE: "refused commits that are there",
+    REFUSED_DONE: "refused commits that are in the table",
     STALE: "reads older than what was acknowledged",
     HISTORY: "faults in the history",
     CONTRADICTION: "contradictions of the catalog",

@@ -51,7 +51,7 @@ from spec_ref.core.errors import SpecError
 RESPONSE_TIMEOUT_S = 180.0
 JOIN_TIMEOUT_S = 120.0
 MAX_VALIDATED = 300
-"""The maximum number of snapshots of which all are validated; with more, only the heads are."""
+"""The maximum number of snapshots that are all validated; of more, only the heads are validated."""
 
 MAX_REPORTED = 20
 POLL_INTERVAL_S = 0.5

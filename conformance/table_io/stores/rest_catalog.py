@@ -21,7 +21,7 @@ SEPARATOR = "%1F"
 """The default separator of the levels of a namespace in a path."""
 
 _REASONS = {
-    400: "the request is not one that it accepts",
+    400: "it does not accept the request",
     401: f"it asks for authentication (the bearer token is taken from the environment variable {TOKEN})",
     403: "these credentials are not permitted to do this",
     404: "there is no such table, namespace or prefix",

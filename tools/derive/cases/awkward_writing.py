@@ -83,14 +83,14 @@ DEEP_ROWS: tuple[tuple[Any, ...], ...] = (
     ),
     ("4", {"m": EMPTY, "l": []}, EMPTY, [{"l": []}, {"l": [{"m": EMPTY}]}]),
 )
-"""Nulls in maps inside of structs and maps, and below three others."""
+"""Nulls in maps inside of structs and maps, and below three other nested types."""
 
 KEYS = fields(("id", "long"), ("k", map_type(struct(("a", "int"), ("b", "string")), "int")))
 KEYS_ROWS: tuple[tuple[Any, ...], ...] = (
     ("1", {"keys": [{"a": 1, "b": None}, {"a": None, "b": "x"}], "values": [1, None]}),
     ("2", EMPTY),
 )
-"""Null fields of the keys of a map."""
+"""Null fields in struct keys of a map."""
 
 NAMES = awkward.NAMES
 

@@ -68,7 +68,7 @@ PARAMETERS = [
 
 
 def _refusal_topic(vector: Vector) -> tuple[str, str]:
-    """Return the file of a refusal, and its section: that of its requirement about transforms if it has one."""
+    """Return the file and the section of a refusal; the section of a requirement about transforms, if any."""
     codes = set(vector.requirements)
     if "TRN017" in codes:
         return "refusals", GENERAL
