@@ -57,7 +57,7 @@ def test_a_stale_table_or_example_of_the_protocol_is_reported(
 def test_examples_are_of_vectors_and_have_an_answer() -> None:
     shown = "".join((family.path / "README.md").read_text(encoding="utf-8") for family in families())
     assert {family.name for family in families() if f"# {family.title}\n" in shown} == {one.name for one in families()}
-    with pytest.raises(AssertionError, match="no vector is sing"):
+    with pytest.raises(AssertionError, match="there is no vector sing"):
         protocol.example("sing")
 
 

@@ -54,7 +54,7 @@ def _names_what_its_vectors_prove(one: Deviation, facts: Facts) -> Iterator[str]
         if code not in facts.requirements:
             yield f"{code} is not in the register"
         elif code not in proven:
-            yield f"no vector of it names {code}"
+            yield f"none of its vectors names {code}"
 
 
 def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The SQL of Spark, for the adapters that speak it."""
+"""The SQL of Spark, for the adapters that use it."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def scenarios(
     )
     print(f"{started}: {summary}; {len(found)} failed", file=sys.stderr)
     if shared is not None:
-        print(f"{passed}: {plural(len(shared), 'different script')} of that length passed", file=sys.stderr)
+        print(f"{passed}: {plural(len(shared), 'different script')} passed", file=sys.stderr)
     if found:
         return ExitStatus.FAILURES
     if run.tried and run.counts["unsupported"] == run.tried:

@@ -344,7 +344,7 @@ ENTRIES: tuple[ScriptTemplate, ...] = (
     ),
     ScriptTemplate(
         "deletes-of-both-kinds",
-        "positions and equality deletes of the same files",
+        "position and equality deletes of the same files",
         ("equality deletes",),
         (
             create(id="long!", p="string"),
@@ -382,7 +382,7 @@ ENTRIES: tuple[ScriptTemplate, ...] = (
     ),
     ScriptTemplate(
         "upsert",
-        "rows that replace those with their key, as streams write them",
+        "rows that replace rows with the same key, as streams write them",
         ("equality deletes",),
         (
             create(id="long!", p="string"),

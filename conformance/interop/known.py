@@ -14,7 +14,7 @@ Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --expec
     outcome = "rejected"                # failed, rejected or crashed
     says = "not yet"                    # optional: a part of the engine's message; other messages are new differences
     reason = "why it is wrong, and what breaks"
-    counter = "what speaks for it"      # optional: the best argument for the engine's behaviour
+    counter = "why it may be right"     # optional: the best argument for the engine's behaviour
     evidence = "where it can be seen"
     upstream = ["https://..."]          # optional: reports of it to the engine's project
     sometimes = true                    # optional: depends on chance; the outcome "unsupported" is accepted, too

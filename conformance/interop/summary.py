@@ -36,18 +36,18 @@ def status(cell: Cell) -> str:
 
 
 def by_producer(matrix: Matrix) -> OutcomeCounts:
-    """Count producers by consumers."""
+    """Count the outcomes by producer and consumer."""
     return _count(matrix, lambda cell, _: (cell.producer,), matrix.producers)
 
 
 def by_feature(matrix: Matrix) -> OutcomeCounts:
-    """Count features by consumers, for all producers."""
+    """Count the outcomes by feature and consumer, for all producers."""
     features = sorted({feature for table in matrix.tables for feature in table.features})
     return _count(matrix, lambda _, table: table.features, features)
 
 
 def by_layout(matrix: Matrix) -> OutcomeCounts:
-    """Count format versions and file formats by consumers."""
+    """Count the outcomes by format version, file format and consumer."""
     rows = sorted({version_and_format(table) for table in matrix.tables})
     return _count(matrix, lambda _, table: (version_and_format(table),), rows)
 

@@ -51,7 +51,7 @@ class FilterCounterexample:
         """Yield a description for people."""
         yield f"{adapter}: {self.reason}"
         for column in self.case.columns:
-            later = f", in files from the number {column.first_file} on" if column.first_file else ""
+            later = f", in files from number {column.first_file} on" if column.first_file else ""
             default = f", initial default {dump_json(column.default)}" if column.default is not None else ""
             yield f"    column       {column.name} {column.type}{later}{default}"
         if self.case.partition is not None:

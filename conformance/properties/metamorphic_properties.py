@@ -130,7 +130,9 @@ def _overwrite_is_delete_and_append(harness: Harness, operations: Ops) -> None:
     one, other = harness.write(operations), harness.write([*base, delete, append])
     ref = last.get("branch")
     check_same_reading(
-        harness.read(other, ref=ref), harness.read(one, ref=ref), "the table after overwrite, beside delete and append"
+        harness.read(other, ref=ref),
+        harness.read(one, ref=ref),
+        "the table after overwrite, compared with delete and append",
     )
 
 

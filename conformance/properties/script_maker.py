@@ -218,8 +218,7 @@ class ScriptMaker:
         return self.chance.odd_name(used) or f"c{next(self.names)}"
 
     def new_column(self, beside: Sequence[Op] = ()) -> Op:
-        """Draw a column that the table does not have yet, whose name differs from those of the columns ``beside``
-        it."""
+        """Draw a column that the table does not have yet; its name is not one of those of ``beside`` either."""
         taken = {one["name"] for one in (*self.columns, *beside)}
         names = [name for name in self.dropped if "." not in name and name not in taken]
         again = names and self.draw_bool(0.3)

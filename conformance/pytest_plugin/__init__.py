@@ -19,7 +19,7 @@ import pytest
 MARKS = {
     "iceberg_suite(name)": "the suite of a vector",
     "iceberg_requirement(code)": "a requirement that a vector proves",
-    "iceberg_version(number)": "a format version that a vector holds for",
+    "iceberg_version(number)": "a format version that a vector applies to",
 }
 
 PREFIX = "iceberg::"

@@ -206,7 +206,7 @@ class VectorItem(pytest.Item):
 
     def runtest(self) -> None:
         if self.engine.failed_to_start is not None:
-            pytest.skip("the adapter could not be started, which is the error of the first test")
+            pytest.skip("the adapter could not be started; see the error of the first test")
         sent, answer, expected = self.engine.run_vector(self.vector, self._next_vectors)
         verdict = judge_answer(sent, answer)
         clear(sent)

@@ -219,7 +219,7 @@ def _logs(transition: Transition) -> Iterator[str]:
         yield "linear history: the snapshot log has a snapshot that was never the current one"
     gone = {entry.snapshot_id for entry in after.snapshot_log} - {one.snapshot_id for one in after.snapshots}
     if gone:
-        yield f"linear history: the snapshot log names snapshots that are gone, {min(gone)} among them"
+        yield f"linear history: the snapshot log names snapshots that do not exist, such as {min(gone)}"
     if after.current_snapshot_id != before.current_snapshot_id and (
         not after.snapshot_log or after.snapshot_log[-1].snapshot_id != after.current_snapshot_id
     ):

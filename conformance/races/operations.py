@@ -398,7 +398,7 @@ def _reference(name: str) -> Callable[[TableMetadata], Any]:
 
 
 def _sets(name: str, snapshot_id: int | None) -> Callable[[TableMetadata, TableMetadata], str | None]:
-    """Return a check that one reference points to a snapshot, or is gone, and all others are unchanged."""
+    """Return a check that one reference points to a snapshot, or does not exist, and that all others are unchanged."""
 
     def is_set(before: TableMetadata, after: TableMetadata) -> bool:
         had = {one: ref.snapshot_id for one, ref in before.references.items() if one != name}

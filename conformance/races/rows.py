@@ -123,9 +123,9 @@ def scope_problems(snapshot: ObservedSnapshot, table: TableMetadata, contents: C
                 types,
             )
             if deletes_rows and not said:
-                yield f"{delete.path} deletes rows of {file.path}, but the rule does not apply it"
+                yield f"{delete.path} deletes rows of {file.path}, but it does not apply by the rule"
             if said and not in_scope:
-                yield f"{delete.path} does not apply to {file.path}, but the rule applies it"
+                yield f"{delete.path} does not apply to {file.path}, but it applies by the rule"
 
 
 class RowModel:

@@ -1,6 +1,6 @@
 """The results of a run, and their file: JSON lines with a header first and a footer last (`schemas/results.json`).
 
-The file is the source of every report. It is written as the run goes; a file whose footer is missing or says
+The file is the source of every report. It is written during the run; a file whose footer is missing or says
 ``complete: false`` holds an incomplete run.
 """
 

@@ -91,7 +91,7 @@ CONSEQUENCES = (
     # An added entry has no numbers, and the file of another status is in an older snapshot.
     Consequence((ADDED_AS_EXISTING,), (NO_NUMBERS,), "entry"),
     Consequence((NO_NUMBERS,), ("manifest-entry-deleted-unknown-file",), "entry"),
-    # An entry of one content has no fields of the other.
+    # An entry with one content lacks the fields of the other content.
     Consequence((OTHER_CONTENT,), (NO_EQUALITY_IDS,), "entry"),
     Consequence(
         (OTHER_CONTENT, NO_EQUALITY_IDS, NO_POSITIONS),

@@ -186,7 +186,7 @@ class _Worker:
                 f"{NO_PROCESS}: files are checked in processes on POSIX systems only, not on Windows"
             )
         if multiprocessing.current_process().daemon:
-            raise ProcessNotStarted(f"{NO_PROCESS}: a daemon of multiprocessing, as those of its Pool, may start none")
+            raise ProcessNotStarted(f"{NO_PROCESS}: daemons of multiprocessing, as in its Pool, cannot start any")
         self.tasks: deque[Any] = deque()
         """The tasks that are not answered yet, in the order in which they were given."""
 

@@ -143,7 +143,7 @@ class SparkBackend:
 
     def close(self) -> None:
         if self._interrupted:
-            return  # the JVM may be answering, or gone; it ends with this process
+            return  # the JVM may be busy, or have ended; it ends with this process
         self._forget()
         if self._own:
             self.session.stop()

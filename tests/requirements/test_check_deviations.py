@@ -71,7 +71,7 @@ def test_an_entry_that_breaks_one_rule_is_caught(facts: Facts, changes: dict[str
 def test_a_requirement_is_one_that_the_vectors_name(facts: Facts) -> None:
     one = fair(facts)
     (found,) = problems([evolve(one, requirements=(*one.requirements, "SCN014"))], facts)
-    assert "no vector of it names SCN014" in found
+    assert "none of its vectors names SCN014" in found
     (found,) = problems([evolve(one, requirements=(*one.requirements, "XXX999"))], facts)
     assert "XXX999 is not in the register" in found
 

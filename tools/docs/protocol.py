@@ -121,7 +121,7 @@ def _vectors() -> dict[str, vectors.Vector]:
 
 def example(name: str) -> str:
     """Return the request and the answer of a vector."""
-    assert name in _vectors(), f"no vector is {name}"
+    assert name in _vectors(), f"there is no vector {name}"
     vector = _vectors()[name]
     assert "ok" in vector.expect, f"{name}: an example has one answer"
     request = {"seq": 1, "op": vector.operation.name, "args": vector.args}

@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     unknown = [name for name in given.targets if name not in TARGETS]
     if unknown:
-        parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")
+        parser.error(f"unknown target {unknown[0]}; the targets are {', '.join(TARGETS)}")
     chosen = [TARGETS[name] for name in given.targets] or list(TARGETS.values())
     seed = int(time.time()) if given.seed is None else given.seed
     outcomes = []

@@ -320,7 +320,7 @@ def _varint_at(data: bytes, place: int) -> tuple[int, int]:
 def _decompress(section: bytes, compression: int) -> bytes:
     """Return the decompressed content of a part of an ORC file, which is deflated or stored."""
     if compression not in (0, 1):
-        raise ValueError("the codec is for others")
+        raise ValueError("the codec is not null or deflate")
     if not compression:
         return section
     made, place = b"", 0
@@ -365,7 +365,7 @@ def _open_container(data: bytes) -> tuple[dict[bytes, bytes], bytes, list[tuple[
     sync = take(16)
     codec = metadata.get(b"avro.codec", b"null")
     if codec not in (b"null", b"deflate"):
-        raise ValueError("the codec is for others")
+        raise ValueError("the codec is not null or deflate")
     metadata[b"avro.codec"] = b"null"
     while position < len(data):
         count, packed = long(), take(long())

@@ -24,7 +24,7 @@ from tools.grid.cells import Cell, NoCell, cells, mutate
 from tools.grid.tables import MORE_TABLES, TABLES
 from tools.grid.workbench import Workbench
 
-UNEXPLAINED = "nothing is found, and nothing explains it"
+UNEXPLAINED = "no finding, and no explanation"
 
 KEPT = Path(__file__).with_name("outcomes.json")
 """The stored outcomes; a test runs a part of the grid again and compares."""

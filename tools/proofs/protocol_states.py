@@ -1,8 +1,8 @@
 """The state of any number of writers and of a store that satisfies the assumptions, and the effect of each step.
 
-A *version* is a metadata file that was written. The state says of each version where in the history of the pointer it
-is, which version its metadata log names last, which version it was validated against, and whether a swap to it was
-sent. It also says of each writer, and there may be any number, its place in the code and its registers
+A *version* is a metadata file that was written. For each version, the state has its place in the history of the
+pointer, the last version that its metadata log names, the version that it was validated against, and whether a swap to
+it was sent. For each writer, of which there may be any number, it has the place in the code and the registers
 (`tools.proofs.protocol_steps`).
 
 A swap that was sent may arrive at any time, any number of times, or never; its answer may be lost, and a refusal need

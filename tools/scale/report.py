@@ -147,7 +147,7 @@ def _plain(grown: Mapping[str, Growth]) -> Iterator[str]:
     both = [(name, grown[PLAIN + name], growth) for name, growth in grown.items() if PLAIN + name in grown]
     if not both:
         return
-    yield "## What the fast path buys"
+    yield "## Speed of the fast path"
     yield ""
     yield "`spec_ref/columnar` computes over whole columns what the definitions of the spec compute for one value or"
     yield "file at a time. The definitions, measured as *plain* paths, are complete without it."

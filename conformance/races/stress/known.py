@@ -10,7 +10,7 @@ Sections of ``deviations.toml`` of an engine, or of `conformance.table_io.catalo
     requirements = ["OCC001"]                      # the requirements that it breaks or concerns
     does = "what it does"
     reason = "why it is wrong, by the spec"
-    counter = "what speaks for it"                 # optional: the best argument for the behaviour
+    counter = "why it may be right"                # optional: the best argument for the behaviour
     evidence = "how it was seen, and the piece of code that shows it"
     command = "iceberg-conformance race stress ..."  # the command that reproduces it
     upstream = ["https://..."]                     # optional: reports of it to its project

@@ -22,7 +22,7 @@ SEPARATOR = "%1F"
 
 _REASONS = {
     400: "it does not accept the request",
-    401: f"it asks for authentication (the bearer token is taken from the environment variable {TOKEN})",
+    401: f"it requires authentication (the bearer token is taken from the environment variable {TOKEN})",
     403: "these credentials are not permitted to do this",
     404: "there is no such table, namespace or prefix",
     406: "it does not support this",

@@ -15,8 +15,7 @@ Change = dict[str, Any]
 
 
 def data_file(name: str, part: str | None = "a", rows: int = 10, **place: int) -> Change:
-    """Return a data file; ``place`` has the partition spec and the bucket of a file that does not belong to the first
-    spec."""
+    """Return a data file; ``place`` has the spec and bucket of a file that does not belong to the first spec."""
     return {"name": name, "part": part, "rows": rows, **place}
 
 
@@ -27,8 +26,7 @@ def delete_file(name: str, kind: str, part: str | None = "a", of: str | None = N
 
 
 def base(version: int) -> list[Change]:
-    """Return the changes that add two data files in one partition and one in another, and a branch at the first
-    snapshot."""
+    """Return the changes that add two data files to one partition and one to another, and create a branch."""
     return [
         {"op": "fast-append", "files": [data_file("f1"), data_file("f2")]},
         {"op": "fast-append", "files": [data_file("f3", "b")]},
