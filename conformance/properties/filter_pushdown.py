@@ -137,7 +137,7 @@ def check(
         examples: how many tables and predicates.
         exclude: what they leave out, of `conformance.properties.tables.EXCLUDABLE`.
         keep: the folder for the tables of counterexamples; None for a new temporary folder.
-        max_failures: the most counterexamples to find, all of different kinds.
+        max_failures: the maximum number of counterexamples to find, all of different kinds.
         progress: called with the number of examples that are done, and the total.
     """
     counts: Counter[str] = Counter()

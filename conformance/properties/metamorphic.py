@@ -103,7 +103,7 @@ def check(
         examples: how many scripts for each property.
         exclude: what scripts leave out, of `conformance.properties.scripts.EXCLUDABLE`.
         keep: the folder for counterexamples; None for a new temporary folder.
-        max_failures: the most counterexamples for each property.
+        max_failures: the maximum number of counterexamples for each property.
         progress: called with the property, the number of scripts that are done, and the total.
 
     Raises:

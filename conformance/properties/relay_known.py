@@ -104,13 +104,13 @@ class KnownRelay:
 
         Args:
             kind: the kind of the failure.
-            operations: the operation that failed; all of the script if that is not known.
+            operations: the operation that failed; all operations of the script if it is not known.
             reason: the message of the engine.
             violations: the violations in the table.
             earlier: the operations that made the table before.
             differences: how rows or the table differ from the expected ones.
             predicate: the filter of a read that gives the wrong rows.
-            operation_text: the JSON of the operation that failed; of all of the script if that is not known.
+            operation_text: the JSON of the operation that failed; that of the script if it is not known.
             features: the file format, types and transforms of the table.
         """
         return (

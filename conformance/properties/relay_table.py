@@ -8,6 +8,7 @@ from pathlib import Path
 from attrs import Factory, define, frozen
 
 from conformance.adapter_sdk.table_requests import local_path, metadata
+from conformance.core.counts import plural
 from conformance.properties.errors import Broken
 from conformance.properties.table_checks import TableChecks
 from conformance.runner.adapter_interface import Request
@@ -129,6 +130,6 @@ class SharedTable:
         left_over = ", ".join(sorted(map(str, self.metadata_files().difference(before))))
         if not self.operations:
             left = sum(1 for path in self.folder.rglob("*") if path.is_file())
-            return f"there was no table before; {left} of its files are left"
+            return f"there was no table before; the step left {plural(left, 'file')}"
         unchanged = f"the table is unchanged, at {self.location}"
         return f"{unchanged}; the step left {left_over}, which nothing names" if left_over else unchanged

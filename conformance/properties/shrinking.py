@@ -15,7 +15,7 @@ def find_smallest(example: T, fails: Callable[[T], bool], smaller: Callable[[T],
         example: an example that fails.
         fails: returns whether a smaller example fails in the same way.
         smaller: yields smaller variants of an example, the smallest first.
-        tries: the most examples that are tried.
+        tries: the maximum number of examples that are tried.
     """
     candidates = smaller(example)
     for _ in range(tries):

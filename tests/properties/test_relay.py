@@ -396,7 +396,7 @@ def test_an_engine_that_is_gone_is_not_asked_again(tmp_path: Path) -> None:
     failure = found.attempt(SharedTable(tmp_path / "t"), CREATE, gone)
     assert failure is not None
     assert failure.kind == "died"
-    assert "there was no table before; 0 of its files are left" in failure.reason
+    assert "there was no table before; the step left 0 files" in failure.reason
     assert not gone.may_support(CREATE, 2, "any")
 
 

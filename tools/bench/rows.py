@@ -166,7 +166,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
                 continue
             table = load_table(location)
             if ours(table) != left or dropped(table) != left:
-                message = f"{name}: not {left} rows are left"
+                message = f"{name}: expected {left} remaining rows"
                 raise BenchError(message)
             ways: dict[str, Callable[[], float]] = {
                 "pyarrow": partial(timed, partial(plain, paths)),

@@ -123,7 +123,7 @@ def example(name: str) -> str:
     """Return the request and the answer of a vector."""
     assert name in _vectors(), f"there is no vector {name}"
     vector = _vectors()[name]
-    assert "ok" in vector.expect, f"{name}: an example has one answer"
+    assert "ok" in vector.expect, f"{name}: an example must have one answer"
     request = {"seq": 1, "op": vector.operation.name, "args": vector.args}
     lines = [json.dumps(_shorten(one), ensure_ascii=False) for one in (request, {"seq": 1, **vector.expect})]
     return "\n".join(["```json", *lines, "```"])

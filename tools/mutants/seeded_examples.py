@@ -1,4 +1,4 @@
-"""Tables and scripts of random properties by seeds, without Hypothesis: mutants meet the same ones in each run."""
+"""Tables and scripts for properties, generated from seeds without Hypothesis: each run uses the same ones."""
 
 from __future__ import annotations
 

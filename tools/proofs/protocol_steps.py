@@ -94,7 +94,7 @@ class Machine:
 
 @attrs.frozen
 class Subject:
-    """A change that is committed, and the versions of a table that it may meet."""
+    """A change that is committed, and the versions of a table that it may find."""
 
     change: Any
     table: Any
