@@ -208,5 +208,5 @@ class _Parser:
     def prefix(self, node: exp.Like) -> str:
         text = self.string(node.expression)
         if not text.endswith("%") or any(character in text[:-1] for character in "%_\\"):
-            raise self.refusal(node, "only LIKE with a prefix, as 'abc%', is a predicate of the spec")
+            raise self.refusal(node, "only LIKE with a prefix, such as 'abc%', is a predicate of the spec")
         return text[:-1]

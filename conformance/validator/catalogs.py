@@ -198,7 +198,7 @@ class _Process:
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._errors):
             assert stream is not None
-            with suppress(BrokenPipeError):  # of a request that was not read any more
+            with suppress(BrokenPipeError):  # the process ended before it read the last request
                 stream.close()
 
 

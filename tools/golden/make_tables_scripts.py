@@ -301,7 +301,7 @@ for _engine in ("flink", "trino"):
     for _format in ("parquet", "orc", "avro"):
         _about = f"types, structs, lists and maps in {_format}"
         _register(f"{_engine}-nested-{_format}", _engine, 2, _about, partial(_nested, write_format_default=_format))
-    # For Flink not in ORC, whose bounds are wrong: flink-writes-orc-bounds-of-nanoseconds-in-microseconds
+    # Not for Flink in ORC, whose bounds are wrong: flink-writes-orc-bounds-of-nanoseconds-in-microseconds
     _about, _fill = "timestamps in nanoseconds in parquet", partial(_nanoseconds, write_format_default="parquet")
     _register(f"{_engine}-nanoseconds-parquet", _engine, 3, _about, _fill)
 _register("flink-upserts-partitioned", "flink", 2, "upserts by Flink in identity partitions", _upserts_in_partitions)

@@ -9,7 +9,9 @@ from tools.proofs.protocol_states import NONE, State, and_, implies, is_harmless
 
 GLOBAL: dict[str, Callable[[State], Any]] = {
     "the pointer is at the last version of the history": lambda s: and_(s.top >= 0, s.position[s.current] == s.top),
-    "no version is none": lambda s: and_(s.position[NONE] == -1, not_(s.sent[NONE]), not_(s.written[NONE])),
+    "the number that stands for no version is never written, sent or part of the history": lambda s: and_(
+        s.position[NONE] == -1, not_(s.sent[NONE]), not_(s.written[NONE])
+    ),
 }
 
 OF_VERSIONS: dict[str, Callable[[State, Any], Any]] = {

@@ -250,7 +250,7 @@ def operations(
         writer = make(location, engine_type)
         try:
             yield writer
-        except (NotImplementedError, ImportError) as error:  # of an optional library, such as that of a codec
+        except (NotImplementedError, ImportError) as error:  # an optional library, such as a codec, is absent
             raise Unsupported(str(error)) from None
         except REFUSALS as error:
             if NOT_THERE.search(str(error)):

@@ -92,7 +92,7 @@ class NewFiles:
         kept = set(keep)
         left = delete_existing_files(location for location in self.locations if location not in kept)
         for directory in reversed(self._directories):
-            with suppress(OSError):  # others have files in it
+            with suppress(OSError):  # the directory has other files
                 os.rmdir(directory)
         return left
 
@@ -126,7 +126,7 @@ def remove_directories(locations: Iterable[str], root: str) -> None:
     for location in sorted(locations, key=len, reverse=True):
         if split_location(location).scheme == "file":
             place, end = split_location(location).path, split_location(root).path
-            with suppress(OSError):  # others have files in it
+            with suppress(OSError):  # the directory has other files
                 while place.startswith(end):
                     os.rmdir(place)
                     place = os.path.dirname(place)
