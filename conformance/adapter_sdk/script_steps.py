@@ -85,7 +85,7 @@ def follow(writer: ScriptWriter, operations: Sequence[Json], name: str, history:
         if do is None:
             raise Unsupported(f"{name} does not {operation['op']}")
         branch = operation.get("branch", MAIN)
-        if branch != MAIN and writer.snapshot(branch) is None:  # some engines would create it
+        if branch != MAIN and writer.snapshot(branch) is None:  # some engines would create the branch
             raise Invalid(f"{operation['op']}: there is no branch {branch!r}")
         at = operation.get("to") if operation["op"] == "rollback" else operation.get("at")
         if at is None:

@@ -212,7 +212,7 @@ def select_statement(
 
 
 def _literal(type_: Json, constant: Any, dialect: Dialect) -> str:
-    if type_ is None or isinstance(type_, dict):  # no such column, or not comparable: the engine will report it
+    if type_ is None or isinstance(type_, dict):  # no such column, or not comparable: the engine reports this error
         return string_literal(str(constant), dialect)
     return primitive_sql(type_, constant, {**_PLAIN, **dialect.constants}, dialect)
 

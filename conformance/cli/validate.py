@@ -151,7 +151,7 @@ def validate(
     unreadable = any(one.reason_incomplete is not None for one in outcomes)
     _write(outcomes, format, output, verbose=verbose, brief=bool(patterns))
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
-    if stall_timeout.has_abandoned_thread():  # a normal exit would wait for it
+    if stall_timeout.has_abandoned_thread():  # a normal exit would wait for this thread
         sys.stdout.flush()
         os._exit(status)
     return status

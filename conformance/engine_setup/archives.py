@@ -47,7 +47,7 @@ def unpack_folders(archive: Path, folders: Mapping[Path, str]) -> None:
         _write_files(archive, wanted)
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
         raise ArchiveError(f"it is damaged: {error or type(error).__name__}") from error
-    except OSError as error:  # gzip and zlib raise it for damage; for a full disk, it has the reason
+    except OSError as error:  # damaged data, by gzip or zlib; or the disk is full, as the message says
         raise ArchiveError(f"it cannot be unpacked: {error}") from error
 
 

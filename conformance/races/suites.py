@@ -114,7 +114,7 @@ def replay_schedule(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ..
         ValueError: a step is not possible at its place.
     """
     simulator = make_simulator(race)
-    simulator.explore()  # so that it knows which files several writers use
+    simulator.explore()  # the simulator then knows which files several writers use
     state, problems = simulator.replay(schedule)
     return simulator.trace(schedule), simulator.outcome(state), problems
 

@@ -66,7 +66,7 @@ def update_target(name: str | None) -> Path:
     if name is None:
         raise UsageError("--update-expected: name the file, with --expect FILE")
     if name == SHIPPED or Path(name).is_dir():
-        raise UsageError(f"--update-expected: {name} is not a single file of yours")
+        raise UsageError(f"--update-expected: {name} comes with the tool, or is a folder")
     return Path(name)
 
 

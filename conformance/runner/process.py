@@ -143,7 +143,7 @@ class Process:
             if isinstance(answer, Crashed):
                 pending.requeue(request for _, request in under_way)
                 given_up = self._restart(crashes, answer)
-                for _, request in under_way:  # the process may have begun work that the next one gets again
+                for _, request in under_way:  # the next process repeats work that this one may have begun
                     if request.op == "table.write":
                         shutil.rmtree(request.args["table"], ignore_errors=True)
                 under_way.clear()

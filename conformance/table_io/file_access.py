@@ -176,7 +176,7 @@ def _refuse_endless(location: str, path: str) -> None:
     """Refuse a local path of a pipe or a device, as reading from it may never end."""
     try:
         mode = os.stat(path).st_mode
-    except (OSError, ValueError):  # opening it reports the error
+    except (OSError, ValueError):  # opening the file reports the error
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise FileAccessError(location, "this is not a file but a pipe or a device")

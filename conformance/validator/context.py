@@ -146,7 +146,7 @@ class Context:
         text = self.metadata.properties.get(NAME_MAPPING_PROPERTY)
         try:
             return None if text is None else read_name_mapping(text)
-        except SpecError:  # the check of the metadata reports it
+        except SpecError:  # the check of the metadata reports this error
             return None
 
     def partition_type(self, spec: PartitionSpec) -> StructType | None:

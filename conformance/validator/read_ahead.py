@@ -106,7 +106,7 @@ class ReadAhead:
         try:
             source = s3_object(location)
         except FileAccessError:
-            return  # its check reports it
+            return  # the check of the file reports this error
         if source is None:  # the time limits of other stores are not known
             return
         if self._threads < self._connections:  # daemons: a process that ends does not wait for a store

@@ -155,7 +155,8 @@ class RowIds:
             return
         position = np.arange(start, self.rows, dtype=np.int64)
         stored = ids.is_valid().to_numpy(zero_copy_only=False)
-        numbers = pc.fill_null(ids.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)  # Avro has null for all of them
+        # The cast: a column of an Avro file with only nulls has the type null.
+        numbers = pc.fill_null(ids.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
         if stored.any():
             least, greatest = int(numbers[stored].min()), int(numbers[stored].max())
             self.least = least if self.least is None else min(self.least, least)

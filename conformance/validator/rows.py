@@ -344,7 +344,7 @@ class _Checks:
         if metrics.lower is None:  # also for variants and geometries, whose values are compared one by one
             return
         if kind(self.context.types.get(field_id, type_)) in ("geometry", "geography"):
-            return  # Avro does not distinguish them from other bytes (AVR012), and their bounds are corners
+            return  # in Avro, these are bytes like any others (AVR012), and their bounds are corners
         for attribute, code, extreme in (
             ("lower_bounds", "DFL016", metrics.lower),
             ("upper_bounds", "DFL017", metrics.upper),

@@ -86,7 +86,10 @@ class SnapshotSelection:
 
 
 def successors(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, ...]:
-    """Return the current snapshot and its ancestors down to a given one, excluded unless it is the current one."""
+    """Return the current snapshot and its ancestors that are newer than a given snapshot.
+
+    The current snapshot is part of the result even if it is the given one.
+    """
     current = metadata.current_snapshot_id
     if current is None:
         return ()

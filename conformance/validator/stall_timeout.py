@@ -75,7 +75,7 @@ def _read(
             results.put((work(), None))
         except BaseException as error:  # raised again in the waiting thread
             results.put((None, error))
-        del work  # the thread may wait a long time for the next one
+        del work  # it would stay in memory until the thread gets other work
 
 
 def run_with_stall_timeout(seconds: float, location: str, work: Callable[[], T]) -> T:

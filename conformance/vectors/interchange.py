@@ -351,7 +351,7 @@ def _type_case(vector: Vector) -> Iterator[tuple[str, JsonObject]]:
     accepted = [one["ok"] for one in outcomes if "ok" in one]
     case: JsonObject = {"id": vector.id, "valid": bool(accepted), "input": type_}
     if accepted and len(accepted) < len(outcomes):
-        return  # the spec leaves open whether it is accepted, which cases cannot express
+        return  # readers may accept the type or refuse it, which cases cannot express
     if accepted:
         meanings = [decoded_type(one) for one in accepted]
         if any(one != meanings[0] for one in meanings):

@@ -123,8 +123,8 @@ def test_the_reason_of_another_version_is_carried_over(update: Callable[..., Any
     ("arguments", "reason"),
     [
         (["--update-expected"], "--update-expected: name the file, with --expect FILE"),
-        (["--update-expected", "--expect", "known-deviations"], "known-deviations is not a single file of yours"),
-        (["--update-expected", "--expect", "."], ". is not a single file of yours"),
+        (["--update-expected", "--expect", "known-deviations"], "known-deviations comes with the tool, or is a folder"),
+        (["--update-expected", "--expect", "."], ". comes with the tool, or is a folder"),
         (["--update-expected", "--expect", "known.toml", "-x"], "needs a whole run"),
         (["--update-expected", "--expect", "/proc/none/known.toml"], "/proc/none/known.toml: cannot be written"),
     ],

@@ -310,7 +310,7 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
             if change["at"] not in current["snapshots"]:
                 return [lost, done]
         case "expire":
-            # What expires may be chosen when the change is planned or when it is committed, and nothing forces it.
+            # A writer may choose the snapshots when it plans the change or when it commits, and need not expire any.
             named = {ref["snapshot"] for ref in current["refs"].values()}
             known = set(planned["snapshots"]) - {ref["snapshot"] for ref in planned["refs"].values()}
             return [

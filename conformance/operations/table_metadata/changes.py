@@ -47,7 +47,7 @@ def _column_place(schema: Schema, name: str, after: str | None) -> int:
     """Return the index after the field ``after`` of the same struct; raise EVO012 for a field of another struct."""
     moved = schema.find_name(name)
     if moved is None:
-        return 0  # it is refused later, as the schema has no such field
+        return 0  # refused later, as the schema has no such field
     *around, own = moved.path
     siblings = [column.path[-1] for column in schema.columns() if [*column.path[:-1]] == around]
     elsewhere = after not in siblings and any(column.path[-1] == after for column in schema.columns())
@@ -94,5 +94,5 @@ def column_change(schema: Schema, change: Json) -> Change:
         case _:
             column = schema.find_name(change["name"])
             if column is None:
-                return SetWriteDefault(change["name"], None)  # it is refused later, as the schema has no such field
+                return SetWriteDefault(change["name"], None)  # refused later, as the schema has no such field
             return SetWriteDefault(change["name"], _parse_default(type_to_json(column.type), change["default"]))

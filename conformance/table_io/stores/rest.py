@@ -73,7 +73,7 @@ class RestTable:
         if _shows(base, metadata, current):
             return True
         if left is None:
-            return False  # the catalog refused it, and it was sent only once
+            return False  # the catalog refused the commit, which was sent only once
         return False if _excludes(base, metadata, current) else None
 
 
@@ -276,7 +276,7 @@ class RestStore:
             if path in known:
                 return known[path]
         if path in self._sent:
-            return None  # the catalog refused it
+            return None  # the catalog refused this metadata
         if split_location(path).scheme == "file":
             return self._local.read(path)
         try:

@@ -1,4 +1,4 @@
-"""Manifests with their entries in the list, and manifest lists, with one broken rule each, for validators."""
+"""Manifests beside their entries in the manifest list, and manifest lists alone, with one broken rule each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LISTED = listed(1, partition_spec_id=4, partitions=[{"contains_null": False, "lo
 
 
 def against_lists() -> Iterator[Vector]:
-    """Yield cases of manifests with their entries in the list."""
+    """Yield cases of manifests beside their entries in the manifest list."""
     rows = [
         entry_in_x(),
         entry_in_x(0, **{**NUMBERS, "sequence_number": 4}),
