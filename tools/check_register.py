@@ -128,7 +128,7 @@ def record(place: Path, commit: str, date: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns the exit status."""
+    """Run the command; return the exit status."""
     parser = argparse.ArgumentParser(description="Compare the spec's texts with those the register was read from.")
     parser.add_argument("--spec", type=Path, required=True, help="the folder of the documents, or one document")
     parser.add_argument("--record", nargs=2, metavar=("COMMIT", "DATE"), help="record this text as read")

@@ -45,7 +45,7 @@ class Property:
 
 
 def _ends(*names: str) -> tuple[Callable[[Maker], bool], Callable[[Ops], bool]]:
-    """Return the functions for a property about a last operation of some kinds."""
+    """Return what adds a last operation of these kinds to a script, and what accepts scripts that end with one."""
 
     def end(maker: Maker) -> bool:
         able = [name for name in names if maker.allows(name)]

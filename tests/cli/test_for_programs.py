@@ -371,9 +371,9 @@ def test_the_html_report_takes_a_matrix(
     matrix.cells.append(Cell("writer", "reader", "plain", TableOutcome.PASSED))
     write(matrix, place / "matrix.jsonl")
     assert main(["report", "good.jsonl", "--matrix", "matrix.jsonl", "--format", "html"]) == 0
-    assert "Which engine reads whose tables" in capsys.readouterr().out
+    assert "Which engine reads which tables" in capsys.readouterr().out
     assert main(["report", "good.jsonl", "--matrix", "matrix.jsonl", "--report", "html:report.html"]) == 0
-    assert "Which engine reads whose tables" in (place / "report.html").read_text()
+    assert "Which engine reads which tables" in (place / "report.html").read_text()
     assert main(["report", "good.jsonl", "--format", "html"]) == 0
     capsys.readouterr()
     assert main(["report", "good.jsonl", "--matrix", "good.jsonl", "--format", "html"]) == 2

@@ -224,7 +224,7 @@ def test_what_is_refused_leaves_the_table_as_it_was(name: str, tmp_path: Path) -
         (
             "table.write",
             {"table": "t", "script": {"operations": []}},
-            "/script/operations: expected the operation create",
+            "/script/operations: expected at least the operation create",
         ),
         ("table.write", {"table": "t", "script": {"operations": [CREATE, 7]}}, "/script/operations/1: expected an obj"),
         (

@@ -65,7 +65,7 @@ def test_what_is_planted_is_found_and_made_small(tmp_path: Path) -> None:
 def test_an_engine_that_finds_nothing_or_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(GuidanceError, match="make fuzz"):
         fuzz_with_coverage("json-path", 1, 1, atheris=tmp_path)
-    with pytest.raises(GuidanceError, match="did not find what is planted"):
+    with pytest.raises(GuidanceError, match="did not find the planted fault"):
         check(1, _engine(tmp_path, "[b'no']"), seconds=0.1)
 
 

@@ -77,7 +77,7 @@ def test_without_a_key_service_the_manifest_list_is_named(table: Table) -> None:
 
 @pytest.mark.parametrize(
     ("keys", "reason"),
-    [({}, "no key 'master'"), ({"master": bytes(16)}, "'master' of the file of keys does not unwrap")],
+    [({}, "no key 'master'"), ({"master": bytes(16)}, "'master' of the key file does not unwrap")],
     ids=["missing", "another"],
 )
 def test_a_key_that_the_service_does_not_have_is_named(table: Table, keys: dict[str, bytes], reason: str) -> None:

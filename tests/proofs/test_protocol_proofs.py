@@ -105,5 +105,5 @@ def test_the_steps_and_the_assumptions_are_printed(capsys: pytest.CaptureFixture
     assert protocol.main(["--table", "file-system"]) == 0
     shown = capsys.readouterr().out
     assert "\n    reads the file of the next version: as written\n" in shown
-    assert shown.count("everything is proved as well") == 1
+    assert shown.count("everything is still proved") == 1
     assert shown.count("Without the assumption") == len(Assumption)

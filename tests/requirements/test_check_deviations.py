@@ -131,7 +131,7 @@ def test_a_writer_that_is_lenient_against_a_rule_for_writers_has_an_argument(fac
     )
     entry = evolve(FAIR, vectors=(one.id,), requirements=(code,), kind=DeviationKind.LENIENCY, counter="")
     (found,) = problems([entry], facts)
-    assert "why that is not a deviation must be in counter" in found
+    assert "counter must say why it is not a deviation" in found
     assert list(problems([evolve(entry, counter="the caller chose it")], facts)) == []
 
 
@@ -159,7 +159,10 @@ TABLE = KnownOutcome(
         ({"evidence": "https://github.com/a/b/issues/1"}, "a link is in evidence"),
         ({"points": ("Z1",)}, "Z1 is not a point"),
         ({"kind": DeviationKind.CHOICE}, "a choice must name the point that is open"),
-        ({"requirements": ("SCN010",), "reason": 'Scan Planning: "must be applied".'}, "a table is made by a writer"),
+        (
+            {"requirements": ("SCN010",), "reason": 'Scan Planning: "must be applied".'},
+            "the table was made by a writer",
+        ),
         ({"counter": ""}, "counter must give the best argument for the engine"),
         ({"reason": "Snapshots: it is wrong."}, "the reason must quote the sentence of the text"),
         (

@@ -228,15 +228,15 @@ def test_a_tag_is_not_made_where_its_schema_is_open() -> None:
         states(append(1), rename, nothing, {"op": "tag", "name": "t"})
     more = {"op": "append", "rows": [{"id": "2", "q": "b"}]}
     back = [append(1), rename, nothing, more, {"op": "rollback", "to": 3}, {"op": "tag", "name": "t"}]
-    with pytest.raises(ScriptError, match="which schema the tag would have is open"):
+    with pytest.raises(ScriptError, match="the schema of the tag is left open"):
         states(*back)
     on_branch = [append(1), {"op": "branch", "name": "b"}, rename, {**nothing, "branch": "b"}]
     forward = [{"op": "fast-forward", "to": "b"}, {"op": "tag", "name": "t"}]
-    with pytest.raises(ScriptError, match="which schema the tag would have is open"):
+    with pytest.raises(ScriptError, match="the schema of the tag is left open"):
         states(*on_branch, *forward)
     assert states(*on_branch, {**more, "branch": "b"}, *forward)[-1].refs["t"].fields[1]["name"] == "q"
     from_open = [append(1), rename, nothing, {"op": "branch", "name": "b"}, *forward]
-    with pytest.raises(ScriptError, match="which schema the tag would have is open"):
+    with pytest.raises(ScriptError, match="the schema of the tag is left open"):
         states(*from_open)
     assert states(append(1), nothing, rename, {"op": "tag", "name": "t"})[-1].refs["t"].fields[1]["name"] == "p"
 

@@ -68,7 +68,7 @@ def test_a_wildcard_is_any_text_and_nothing_else_is_special() -> None:
 
 
 def test_one_table_is_not_many() -> None:
-    with pytest.raises(UsageError, match="many tables, where one is needed"):
+    with pytest.raises(UsageError, match="expected one table, and this may name many"):
         resolve_location("catalog:prod.db.*")
 
 

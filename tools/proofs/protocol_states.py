@@ -124,7 +124,7 @@ class StepChoices:
     fresh: Any
     """The name of a new version."""
     witness: Any
-    """Any version, about which a claim is made."""
+    """An arbitrary version, about which a claim is made."""
 
 
 def take_step(
@@ -285,7 +285,7 @@ def initial(start: int, writers: int, versions: int) -> State:
 
 
 def symbolic() -> State:
-    """Return any state."""
+    """Return an arbitrary state."""
     numbers = z3.ArraySort(z3.IntSort(), z3.IntSort())
     truths = z3.ArraySort(z3.IntSort(), z3.BoolSort())
     return State(

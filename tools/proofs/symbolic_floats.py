@@ -14,7 +14,7 @@ from tools.proofs.symbols import POISON, SymbolicBool
 
 
 class SymbolicBits(int):
-    """Any 64 bits, as a signed number. Arithmetic is supported if no result needs more bits."""
+    """Arbitrary 64 bits, as a signed number. Arithmetic is supported if no result needs more bits."""
 
     term: Any
 
@@ -64,7 +64,7 @@ def _bits_term(value: Any) -> Any:
 
 
 class SymbolicFloat(float):
-    """Any double, including NaN, the infinities and both zeros.
+    """An arbitrary double, including NaN, the infinities and both zeros.
 
     It is represented by its place in the order of doubles, which is that of their bits, and not by its bits: numbers
     are compared in this order, and -0 and 0 have the same place.
@@ -130,7 +130,7 @@ def double_of_place(place: int) -> float:
 
 
 class SymbolicFloatOfBits(float):
-    """Any double, made from its bits, as z3 defines them: for code that uses the bits, and the sign of NaN."""
+    """An arbitrary double, made from its bits, as z3 defines them: for code that uses the bits, and the sign of NaN."""
 
     term: Any
     bits: SymbolicBits

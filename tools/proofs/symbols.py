@@ -141,7 +141,7 @@ def _mask(number: Any, mask: Any) -> Any:
 
 
 class SymbolicInt(int):
-    """Any int."""
+    """An arbitrary int."""
 
     term: Any
 
@@ -244,7 +244,7 @@ class SymbolicInt(int):
     ) = __round__ = _unsupported
 
 
-# Strings and bytes of some length, whose code points or bytes are any
+# Strings and bytes of some length, with arbitrary code points or bytes
 
 
 def code_units(value: Any) -> tuple[Any, ...]:
@@ -340,7 +340,7 @@ class _Sequence:
 
 
 class SymbolicText(_Sequence, str):  # type: ignore[misc]  # what it has in place of str's methods takes less
-    """Any string of some length."""
+    """An arbitrary string of some length."""
 
     def __new__(cls, units: Iterable[Any]) -> SymbolicText:
         units = tuple(units)
@@ -363,7 +363,7 @@ class SymbolicText(_Sequence, str):  # type: ignore[misc]  # what it has in plac
 
 
 class SymbolicBytes(_Sequence, bytes):  # type: ignore[misc]  # the same
-    """Any bytes of some length."""
+    """Arbitrary bytes of some length."""
 
     def __new__(cls, units: Iterable[Any]) -> SymbolicBytes:
         units = tuple(units)
@@ -394,7 +394,7 @@ class Digits:
 
 
 class SymbolicDecimal(Decimal):
-    """Any decimal with a given scale."""
+    """An arbitrary decimal with a given scale."""
 
     number: Any
     precision: Any

@@ -84,7 +84,7 @@ class World:
         return self.values is None
 
     def int(self, name: str, least: Any = None, greatest: Any = None) -> Any:
-        """Return any int of a range; a limit of None means no limit."""
+        """Return an arbitrary int of a range; None means no limit."""
         if self.values is not None:
             value = self.values.get(name, 0)
             if (least is not None and value < least) or (greatest is not None and value > greatest):
@@ -99,7 +99,7 @@ class World:
         return SymbolicInt(term)
 
     def choose(self, name: str, *options: Any) -> Any:
-        """Return any of some options; the path forks for each."""
+        """Return an arbitrary one of the options; the path forks for each."""
         index = self.int(name, 0, len(options) - 1)
         for place, option in enumerate(options[:-1]):
             if index == place:
@@ -107,19 +107,19 @@ class World:
         return options[-1]
 
     def text(self, name: str, length: Any) -> Any:
-        """Return any string of a length, made of code points that are not surrogates."""
+        """Return an arbitrary string of the given length, made of code points that are not surrogates."""
         units = [self.int(f"{name}[{place}]", 0, MAX_CODE_POINT) for place in range(length)]
         for unit in units:
             self.assume((unit < 0xD800) | (unit > 0xDFFF))
         return SymbolicText(units) if self.symbolic else "".join(map(chr, units))
 
     def binary(self, name: str, length: Any) -> Any:
-        """Return any bytes of a length."""
+        """Return arbitrary bytes of the given length."""
         units = [self.int(f"{name}[{place}]", 0, 255) for place in range(length)]
         return SymbolicBytes(units) if self.symbolic else bytes(units)
 
     def decimal_type(self, name: str = "precision", least: Any = 1) -> DecimalType:
-        """Return any decimal type, of at least some precision."""
+        """Return an arbitrary decimal type of at least the given precision."""
         precision = self.int(name, least, EXPONENTS[-1])
         return DecimalType(precision, self.int("scale", 0, precision))
 
@@ -128,14 +128,14 @@ class World:
         return {name: self.decimal_type() if one is DECIMAL else one for name, one in case.items()}
 
     def decimal(self, name: str, precision: Any, scale: Any) -> Any:
-        """Return any decimal of a type."""
+        """Return an arbitrary decimal of the type."""
         number = self.int(name, 1 - 10**precision, 10**precision - 1)
         if self.symbolic:
             return SymbolicDecimal(number, precision, scale)
         return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
 
     def double(self, name: str) -> Any:
-        """Return any double, including NaN."""
+        """Return an arbitrary double, including NaN."""
         if self.values is not None:
             return self.values.get(name, 0.0)
         place, nan = z3.Int(name), z3.Bool(f"{name} is NaN")
@@ -146,7 +146,7 @@ class World:
         return SymbolicFloat(place, nan)
 
     def double_of_bits(self, name: str) -> Any:
-        """Return any double, made from its bits, so that a NaN has a sign."""
+        """Return an arbitrary double, made from its bits, so that a NaN has a sign."""
         if self.values is not None:
             return self.values.get(name, 0.0)
         bits = z3.BitVec(name, 64)

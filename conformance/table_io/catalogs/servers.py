@@ -125,7 +125,7 @@ class Address:
 
     port: int
     s3: str = ""
-    """The endpoint of the mock of S3, if the server needs one."""
+    """The endpoint of the S3 mock, if the server needs one."""
 
     data: Path = Path()
     """The folder of its database: ``folder``, or a folder of the user that the server runs as."""
@@ -377,7 +377,7 @@ KINDS = {
 """The servers by their names for `race stress --server`."""
 
 S3 = ServerKind(package="moto", command=_moto("checked"), is_durable=False, pyiceberg_properties=_s3_properties)
-"""The mock of S3 for the files of a server."""
+"""The S3 mock for the files of a server."""
 
 
 class ManagedServer:
@@ -386,7 +386,7 @@ class ManagedServer:
     Args:
         kind: the kind of server.
         place: a folder for all its files, which must not exist.
-        s3: the endpoint of the mock of S3, if it needs one.
+        s3: the endpoint of the S3 mock, if it needs one.
 
     Raises:
         EngineError: the server is not installed, or does not start.
@@ -481,7 +481,7 @@ def free_port() -> int:
 
 
 def make_bucket(endpoint: str) -> None:
-    """Create the bucket in the mock of S3, which does not need signatures."""
+    """Create the bucket in the S3 mock, which does not need signatures."""
     connection = client.HTTPConnection(endpoint.removeprefix("http://"), timeout=RESPONSE_TIMEOUT_S)
     connection.request("PUT", f"/{quote(BUCKET)}")
     answer = connection.getresponse()

@@ -382,7 +382,7 @@ def _vectors(prefix: str, rows: list[Row], origin: str) -> tuple[Vector, ...]:
             f"expression-{prefix}-{name}",
             codes,
             {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}},
-            # Aligning types is a "should", and no promotion aligns an int with 5.0. Engines that do not must refuse.
+            # Engines that do not align types (a "should") must refuse: no promotion turns 5.0 into an int.
             any_of(ok(expected), INVALID) if codes == ALIGNED else ok(expected),
             origin,
             note,

@@ -83,7 +83,7 @@ def bit_count(type_: Type) -> int:
 
 
 def value(world: World, name: str, type_: Any, lengths: tuple[int, ...] = tuple(range(LONGEST + 1))) -> Any:
-    """Return any value of a type that is not null; a string or binary has one of some lengths."""
+    """Return an arbitrary value of the type, other than null; a string or binary has one of some lengths."""
     match kind(type_):
         case "unknown":
             return None
@@ -105,12 +105,12 @@ def value(world: World, name: str, type_: Any, lengths: tuple[int, ...] = tuple(
 
 
 def nullable(world: World, name: str, type_: Type, lengths: tuple[int, ...] = tuple(range(LONGEST + 1))) -> Any:
-    """Return any value of a type, or null."""
+    """Return an arbitrary value of the type, or null."""
     return None if world.choose(f"{name} is null", True, False) else value(world, name, type_, lengths)  # noqa: FBT003
 
 
 def constant(world: World, name: str, type_: Type) -> Any:
-    """Return any constant of a bound predicate: a value that is not NaN."""
+    """Return an arbitrary constant of a bound predicate: a value that is not NaN."""
     found = value(world, name, type_)
     if type_ in (FLOAT, DOUBLE):
         world.assume(found == found)

@@ -318,7 +318,7 @@ def _value_id(one: Any, *, strict: bool) -> int:
 
 
 def _any_projection(one: Any, options: Any) -> Any:
-    """Return any projection of a leaf: it matches if the partition has the value with its id."""
+    """Return an arbitrary projection of a leaf: it matches if the partition has the value with its id."""
     return BoundTest(Operation.NOT_NULL, BoundReference((_value_id(one, strict=options.strict),), ("p",), INT))
 
 

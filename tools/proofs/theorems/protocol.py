@@ -80,6 +80,6 @@ def assumed(world: World, table: str, assumption: Any) -> None:
     """
     model = _model(table, "properties", assumption)
     if (table, assumption) in NOT_USED:
-        world.claim(not model.prove(), "an assumption is needed that should not be")
+        world.claim(not model.prove(), "the proof needs an assumption that is marked as unused")
     else:
         world.claim(bool(model.counterexample()), "an assumption is not needed")
