@@ -58,7 +58,7 @@ def test_a_fair_entry_has_no_problem(facts: Facts) -> None:
         ({"reason": '"must be read by the scan" binds readers.'}, "name Scan Planning, the section of SCN006"),
         ({"reason": 'Nested Types: "must be read by the scan" binds readers.'}, "name Scan Planning, the section of"),
         ({"reason": '"Data of Scan Planning must be read" binds readers.'}, "name Scan Planning, the section of"),
-        ({"reason": 'Scan Planning (PUF001): "must be read by the scan" binds readers.'}, "names PUF001, and"),
+        ({"reason": 'Scan Planning (PUF001): "must be read by the scan" binds readers.'}, "names PUF001, but"),
         ({"evidence": "see https://example.org/1"}, "a link is in evidence"),
         ({"upstream": ("https://github.com/apache/iceberg",)}, "is not an issue or a pull request"),
     ],

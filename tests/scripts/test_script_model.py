@@ -187,7 +187,7 @@ def test_a_branch_whose_snapshots_may_be_expired_may_be_unreachable() -> None:
         ([append(1), {"op": "update", "filter": True, "set": {"id": None}}], "null in the required column id"),
         ([append(1, branch="b")], "no branch 'b'"),
         ([{"op": "tag", "name": "t"}], "main has no snapshot"),
-        ([append(1), {"op": "tag", "name": "main"}], "a reference 'main' already"),
+        ([append(1), {"op": "tag", "name": "main"}], "the reference 'main' already"),
         ([append(1), append(2), {"op": "expire"}, {"op": "rollback", "to": 1}], "operation 1 is not known"),
         ([append(1), {"op": "branch", "name": "b"}, append(2), {"op": "fast-forward", "to": "b"}], "main is not where"),
         (
@@ -224,7 +224,7 @@ def test_literals_of_other_types_are_named(type_: str, literal: Any) -> None:
 def test_a_tag_is_not_made_where_its_schema_is_open() -> None:
     rename = {"op": "alter-schema", "changes": [{"op": "rename", "name": "p", "to": "q"}]}
     nothing = {"op": "delete", "filter": False}
-    with pytest.raises(ScriptError, match="is open"):
+    with pytest.raises(ScriptError, match="is left open"):
         states(append(1), rename, nothing, {"op": "tag", "name": "t"})
     more = {"op": "append", "rows": [{"id": "2", "q": "b"}]}
     back = [append(1), rename, nothing, more, {"op": "rollback", "to": 3}, {"op": "tag", "name": "t"}]
