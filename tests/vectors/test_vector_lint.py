@@ -257,7 +257,7 @@ def test_files_are_written_in_one_way(write: Callable[..., Path], old: str, new:
 def test_members_stand_in_the_order_of_the_readme(write: Callable[..., Path]) -> None:
     members = dict(reversed(vector().items()))
     text = canonical(document()).replace(json.dumps(vector()), json.dumps(members))
-    assert ["6:7: not formatted" in line for line in findings(write(text))] == [True]
+    assert ["6:7: not in the format" in line for line in findings(write(text))] == [True]
 
 
 @pytest.mark.parametrize(
