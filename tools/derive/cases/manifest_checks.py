@@ -180,21 +180,19 @@ def _schemas() -> Iterator[Row]:
     )
     for field_id, name, code in (
         (0, "status", "MAN011"),
-        (2, "data-file", "MAN015"),
-        (100, "file-path", "DFL002"),
-        (101, "file-format", "DFL003"),
-        (103, "record-count", "DFL005"),
-        (104, "file-size", "DFL006"),
+        (100, "file_path", "DFL002"),
+        (101, "file_format", "DFL003"),
+        (103, "record_count", "DFL005"),
+        (104, "file_size_in_bytes", "DFL006"),
         (102, "partition", "DFL004"),
     ):
-        if field_id != 2:
-            yield (
-                f"{name}-optional",
-                2,
-                code,
-                manifest_with_all_columns(2, change=retyped(field_id, optional)),
-                f"{name} is required and written as optional",
-            )
+        yield (
+            f"{name.removesuffix('_in_bytes').replace('_', '-')}-optional",
+            2,
+            code,
+            manifest_with_all_columns(2, change=retyped(field_id, optional)),
+            f"{name} is required but written as optional",
+        )
 
     def ints(schema: JsonObject) -> None:
         column(schema, 109)["type"][1]["items"]["fields"][1]["type"] = "int"
