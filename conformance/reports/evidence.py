@@ -1,4 +1,4 @@
-"""The evidence of one result, line by line, for all reports for people."""
+"""The evidence of one result as lines of text, which most reports share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening the files of a task before their checks get to them, so that requests to a store overlap.
+"""Opening the files of a task before their checks need them, so that requests to a store overlap.
 
 Reading the end of a file on S3 takes one request, whose latency is many times longer than the checks of the footer.
 Therefore threads open some of the next files. Each keeps only the end of its file, or a whole file of at most

@@ -210,7 +210,7 @@ class _Checks:
             if wanted is not None and (other := _different_length(column, wanted)) is not None:
                 self.lengths.setdefault(field_id, other)
                 continue
-            if is_geospatial(type_):  # their metrics would keep all objects
+            if is_geospatial(type_):  # metrics of geospatial values would hold all of them in memory
                 found = FieldMetrics(type_, len(column), column.null_count)
             else:
                 found = compute_array_metrics(type_, column)

@@ -152,7 +152,7 @@ def block(count: int, data: bytes, *, size: int | None = None, sync: bytes = SYN
 def container(
     schema: Any, blocks: Iterable[Block], metadata: Mapping[str, str | bytes], codec: str | None = "null"
 ) -> bytes:
-    """Encode a file of encoded objects; if the codec is None, the file does not have its key."""
+    """Encode a file of encoded objects; if the codec is None, the header has no ``avro.codec``."""
     keys: dict[str, str | bytes] = {"avro.schema": json.dumps(schema, separators=(",", ":")), **metadata}
     if codec is not None:
         keys["avro.codec"] = codec

@@ -138,7 +138,7 @@ def _deviations() -> Callable[[bytes], object]:
 
 
 def _entries() -> Iterator[bytes]:
-    """Yield the known deviations of each engine, without sections in other forms."""
+    """Yield each engine's file of known deviations, up to the first section of another kind."""
     for text in files("*/deviations.toml", below="conformance/engines")():
         yield re.split(rb"(?m)^\[\[(?!deviation\])", text)[0]
 

@@ -196,7 +196,7 @@ def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:
 
 
 def _firsts(judges: Judges) -> dict[str, Callable[[], bool]]:
-    """Return checks that the reference has the first of several permitted outcomes: the likeliest or the sharpest.
+    """Return checks that the reference has the first of several permitted outcomes: the likeliest or the most specific.
 
     Checks that the unchanged reference fails, because it chose a different outcome, do not count.
     """
