@@ -48,7 +48,7 @@ class CommittedMetadata:
     """The location to which the writer wrote it."""
 
     writer: int
-    """The writer that swapped it in; -1 for the initial table."""
+    """The writer that made this metadata current; -1 for the initial table."""
 
 
 @frozen

@@ -229,7 +229,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
 
 
 def _planning_claims(session: Peer, folder: Path, files: int, rounds: int) -> Iterator[Claim]:
-    """Measure how long it takes until the scan tasks of many files are with the executors; no file is opened."""
+    """Measure the time until the executors have the scan tasks of many files; no file is opened."""
     (folder / "entries").mkdir()
     location = str(make_table(folder / "entries", files, files // 500, level=1))
 

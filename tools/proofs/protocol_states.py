@@ -226,7 +226,7 @@ def take_step(
 
 def swap_arrives(state: State, version: Any, witness: Any, assumptions: StoreAssumptions) -> TakenStep:
     """Make a swap that was sent arrive."""
-    # Without compare-and-swap, a request is done wherever the pointer is, but only once.
+    # Without compare-and-swap, a request succeeds wherever the pointer is, but only once.
     is_expected = state.current == state.expected[version]
     guard = and_(
         state.sent[version], is_expected if Assumption.SWAP in assumptions else not_(is_installed(state, version))

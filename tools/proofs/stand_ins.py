@@ -349,7 +349,7 @@ def _decode_bound(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 def evaluate(original: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Merge the paths of the evaluation of a predicate; it is the same code, which is run along all of them."""
+    """Run the original evaluation of a predicate on all paths, and merge their results into one condition."""
 
     def stand_in(predicate: Any, row: Any) -> Any:
         found = merge_paths(lambda: original(predicate, row), boolean_term)

@@ -243,7 +243,7 @@ def target_branch(operation: Json) -> str:
 
 
 def requested_mode(operation: Json) -> Mode | None:
-    """Return the mode in which an operation changes rows; None if it does not say."""
+    """Return the mode in which an operation changes rows; None if the operation does not name one."""
     return MODES[operation["mode"]] if "mode" in operation else None
 
 
