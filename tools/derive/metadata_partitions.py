@@ -254,7 +254,7 @@ def evolution() -> Iterator[Vector]:
             _args(again, version),
             any_of(ok(_made(both, 1002)), INVALID),
             SECTION,
-            "a field as an older spec has it, whose id another field of the new spec has",
+            "a field of an older spec comes back, but another field of the new spec has its id",
             ("C25",),
             (version,),
         )

@@ -150,7 +150,7 @@ def _transforms() -> Iterator[Case]:
         ("not-eq", _x("not-eq", "1970-01-01T00:00:00.000000"), "before epoch after", ""),
         ("in", _x("in", ["1969-12-31T00:00:00.000000", "1970-01-02T00:00:00.000000"]), "before after", "epoch"),
         codes="SCN003 TRN010",
-        note="the day of a time, counted down before 1970",
+        note="the day of a timestamp, rounded down also before 1970",
     )
     for transform, later in (
         ("hour", "1970-01-01T00:59:59.999999"),
@@ -166,7 +166,7 @@ def _transforms() -> Iterator[Case]:
             ("eq-last-of-first", _x("eq", later), "epoch", "before after"),
             ("gt-last-of-first", _x("gt", later), "after", "before epoch"),
             codes="SCN003 TRN010",
-            note=f"the {transform} of a time, counted down before 1970",
+            note=f"the {transform} of a timestamp, rounded down also before 1970",
         )
     hashed = hash_value("string", "iceberg") % 16
     others = tuple((f"b{number}", number) for number in (0, 5, 9, 15) if number != hashed)
