@@ -228,7 +228,7 @@ def vectors() -> Iterator[Vector]:
         yield other(
             f"codec-{codec or 'left-out'}",
             "MAN001",
-            "no codec is null" if codec is None else f"the codec {codec}",
+            "a codec that is left out is the codec null" if codec is None else f"the codec {codec}",
             rows=plain,
             forms=forms,
             columns=(),

@@ -107,7 +107,7 @@ def _whole() -> Iterator[Vector]:
             "MLS002",
             manifest_list(2, rows, codec=codec),
             [listed_form(row) for row in rows],
-            "no codec is null" if codec is None else f"the codec {codec}",
+            "a codec that is left out is the codec null" if codec is None else f"the codec {codec}",
             2,
         )
     for codec in ("bzip2", "xz"):
