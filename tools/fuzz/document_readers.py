@@ -138,7 +138,7 @@ def _deviations() -> Callable[[bytes], object]:
 
 
 def _entries() -> Iterator[bytes]:
-    """Yield each engine's file of known deviations, up to the first section of another kind."""
+    """Yield what each engine's file of known deviations holds before its first section that is no `deviation`."""
     for text in files("*/deviations.toml", below="conformance/engines")():
         yield re.split(rb"(?m)^\[\[(?!deviation\])", text)[0]
 
