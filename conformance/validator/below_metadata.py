@@ -106,7 +106,7 @@ class BelowMetadata:
             self._tasks(attrs.evolve(context, manifest_cache=folder), tasks, members, counting)
 
     def miscounts(self) -> dict[tuple[str, str], int]:
-        """Return by how many rows entries miscount their files, for each row count in a manifest list."""
+        """Return how many rows too many the entries of a manifest count, by the place of the row count in the list."""
         found: dict[tuple[str, str], int] = {}
         for one in self.miscounted:
             file, _, place = self.places[one.manifest].rpartition(":/")

@@ -205,8 +205,8 @@ def without_right_counts(findings: Iterable[Finding], miscounts: Mapping[tuple[s
 
     Args:
         findings: the findings of a table, one for each check, with examples of their places.
-        miscounts: by how many rows the entries of a manifest miscount their files, by the place of the count of rows in
-            the manifest list.
+        miscounts: how many rows too many the entries of a manifest count, by the place of the row count in the manifest
+            list.
     """
     left: list[Finding] = []
     for finding in findings:

@@ -102,7 +102,10 @@ def _variant() -> Callable[[bytes], object]:
 
 
 def _shredded_reader() -> Callable[[bytes], object]:
-    """Return a shredded object with a list: its metadata, value, a field and an element, each behind its length."""
+    """Return a reader of a shredded variant, an object with a list.
+
+    Its input has the metadata, the value, a field and an element, each after its length.
+    """
     import pyarrow as pa
 
     from spec_ref.columnar.encodings.variant.shredding import unshred

@@ -49,7 +49,7 @@ MIN_VECTORIZED = 64
 
 
 def _too_few(active: int, count: int, steps: int) -> bool:
-    """Decide whether so few positions are still in a long list that they become invalid, to be decoded one by one."""
+    """Decide whether the positions that are still in a long list are too few to be decoded together."""
     return steps >= LONG_LIST and active * MIN_VECTORIZED < max(count, steps)
 
 
