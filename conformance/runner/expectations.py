@@ -16,7 +16,7 @@ A TOML file (`schemas/expectations.json` is its form)::
     reason = "why it is wrong, and what breaks"
     evidence = "an issue, or a line of the source"
     sometimes = true                   # optional: the answer is undefined (memory past a buffer, order, time), so that
-                                       # a run in which the case passes is not a surprise
+                                       # a run in which the case passes or is unsupported is not a surprise
     points = ["C25"]                   # optional: contradictions of the texts (docs/contradictions.md) that it is about
     counter = "the counterargument"    # optional: the best argument that the engine is right
     upstream = ["https://..."]         # optional: reports of it to the engine's project
@@ -224,7 +224,7 @@ class ExpectedDeviations:
         if deviation is None:
             return outcome.value, None, None
         match outcome:
-            case Outcome.PASSED if deviation.sometimes:
+            case Outcome.PASSED | Outcome.UNSUPPORTED if deviation.sometimes:
                 return outcome.value, None, None
             case Outcome.PASSED:
                 return "unexpected-pass", deviation, f"{vector.id}: known deviation now passes; remove it"

@@ -88,6 +88,14 @@ def test_what_is_over_goes_and_what_is_new_comes(update: Callable[..., Any], tmp
     assert crashed.stderr.startswith("known.toml: 1 kept, 0 changed, 0 removed, 0 new")
 
 
+def test_what_happens_sometimes_stays(update: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "known.toml"
+    chance = '\n[[deviation]]\nengine = "miniature"\nreason = "by chance"\nsometimes = true\nvectors = ["mini-3"]\n'
+    path.write_text(KEPT + chance)
+    assert update("wrong").stderr == "known.toml: 2 kept, 0 changed, 0 removed, 0 new\n"
+    assert path.read_text() == KEPT + chance
+
+
 def test_an_answer_that_is_another_now_is_a_new_entry(update: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_text(KEPT + 'answer = \'{"ok":"fixed[8]"}\'\n')
