@@ -171,7 +171,7 @@ def test_a_branch_whose_snapshots_may_be_expired_may_be_unreachable() -> None:
     table = ModelTable()
     for index, operation in enumerate(script(*begun)["operations"]):
         table = table.after(index, operation)
-    with pytest.raises(UnspecifiedOperation, match="may be expired") as open_:
+    with pytest.raises(UnspecifiedOperation) as open_:
         table.after(len(begun) + 1, {"op": "fast-forward", "to": "b"})
     assert open_.value.after is not None
     assert len(branch_rows(open_.value.after.state())) == 3
