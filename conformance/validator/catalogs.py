@@ -38,6 +38,7 @@ _HOME = "PYICEBERG_HOME"
 _UNREACHABLE = {
     "ConnectionError",
     "ConnectTimeout",
+    "ConnectTimeoutError",
     "OperationalError",
     "TTransportException",
     "EndpointConnectionError",
@@ -45,6 +46,7 @@ _UNREACHABLE = {
     "NoRegionError",
     "URLError",
     "Timeout",
+    "TimeoutError",
 }
 """Classes of errors that the clients of PyIceberg's catalogs raise if nothing answers."""
 

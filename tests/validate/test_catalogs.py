@@ -243,11 +243,29 @@ def test_a_catalog_that_is_not_configured_is_not_an_error_of_pyiceberg(
         monkeypatch.delenv(name)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
-    said = catalogs.explain_error("lake", "ValueError: URI missing, please provide using --uri")
+    said = catalogs.explain_error("lake", "ValueError: URI missing, please provide using --uri", "ValueError")
     assert said.startswith("catalog lake is not configured: its configuration was looked for in ")
     assert "--uri" not in said
     (tmp_path / ".pyiceberg.yaml").touch()
     assert "catalog lake: ValueError: URI missing" in catalogs.explain_error("lake", "ValueError: URI missing")
+
+
+@pytest.mark.parametrize(
+    ("error_class", "is_unreachable"),
+    [
+        ("ConnectTimeout", True),  # of requests
+        ("ConnectTimeoutError", True),  # of botocore
+        ("TimeoutError", True),  # of Python and SQLAlchemy
+        ("ValueError", False),
+        (None, False),
+    ],
+)
+def test_a_catalog_that_does_not_answer_is_told_apart_by_the_class_of_the_error(
+    error_class: str | None, is_unreachable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", "http://127.0.0.1:9")
+    text = catalogs.explain_error("lake", f"{error_class}: of the endpoint", error_class)
+    assert text.startswith("catalog lake: the catalog cannot be reached: ") is is_unreachable
 
 
 class Nested:
