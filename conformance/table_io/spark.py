@@ -12,9 +12,9 @@ geography to WKB.
 from __future__ import annotations
 
 import functools
+import itertools
 import pickle
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -29,8 +29,13 @@ from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import load_table
 from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.scan_planning.tasks import FileScanTask
+from spec_ref.table_metadata.reader import gc_disabled
 
 MAX_PARTITIONS = 10_000
+
+MAX_GROUP = 1000
+"""The maximum number of scan tasks that are pickled together."""
 
 MAX_SENT_BYTES = 32 << 20
 """The bytes of scan tasks in one task of Spark, which may not exceed `spark.rpc.message.maxSize` (128 MiB)."""
@@ -76,9 +81,8 @@ def read_dataframe(
         filter=filter,
         case_sensitive=case_sensitive,
     )
-    sent = [pickle.dumps(task) for task in tasks]
-    number = max(1, min(partitions or len(sent), MAX_PARTITIONS))
-    frames = [spark.createDataFrame(part, "task binary") for part in _parts(sent)]
+    number, groups = pickle_tasks(tasks, partitions)
+    frames = [spark.createDataFrame(part, "tasks binary") for part in _parts(groups)]
     if len(frames) == 1:
         frames = [frames[0].coalesce(1)]  # Spark distributes the rows of one partition evenly
     frame = functools.reduce(DataFrame.union, frames).repartition(number)
@@ -86,35 +90,55 @@ def read_dataframe(
     return frame.mapInArrow(make_reader(read_plan), schema)
 
 
-def _parts(sent: Sequence[bytes]) -> Iterator[list[tuple[bytes]]]:
-    """Divide pickled tasks into as few parts as can be sent, at least one; each task is a row."""
+def pickle_tasks(tasks: Iterable[FileScanTask], partitions: int | None = None) -> tuple[int, list[bytes]]:
+    """Pickle scan tasks in groups of about the same size, as many for each partition.
+
+    Tasks that are pickled together share their class, partition and filter, which takes a fifth of the time.
+
+    Args:
+        tasks: the tasks.
+        partitions: the number of partitions; None for one per task, but at most `MAX_PARTITIONS`.
+
+    Returns:
+        The number of partitions, at least one, and the pickled lists of tasks.
+    """
+    with gc_disabled():  # otherwise it would visit the growing list again and again
+        planned = list(tasks)
+        number = max(1, min(partitions or len(planned), MAX_PARTITIONS))
+        groups = number * max(1, -(-len(planned) // (number * MAX_GROUP)))
+        ends = [len(planned) * end // groups for end in range(groups + 1)]
+        return number, [pickle.dumps(planned[start:end]) for start, end in itertools.pairwise(ends)]
+
+
+def _parts(groups: Sequence[bytes]) -> Iterator[list[tuple[bytes]]]:
+    """Divide pickled groups into as few parts as can be sent, at least one; each group is a row."""
     part: list[tuple[bytes]] = []
     size = 0
-    for task in sent:
-        if part and size + len(task) > MAX_SENT_BYTES:
+    for group in groups:
+        if part and size + len(group) > MAX_SENT_BYTES:
             yield part
             part, size = [], 0
-        part.append((task,))
-        size += len(task)
+        part.append((group,))
+        size += len(group)
     yield part
 
 
 def make_reader(read_plan: ReadPlan) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function that executors apply to batches of pickled tasks."""
+    """Return the function that executors apply to batches of pickled groups of tasks."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
         deletes = DeleteFiles(read_plan)
         for batch in batches:
-            for sent in batch.column("task"):
-                yield from task_batches(sent.as_py(), read_plan, deletes)
+            for group in batch.column("tasks"):
+                yield from group_batches(group.as_py(), read_plan, deletes)
 
     return read
 
 
-def task_batches(
-    pickled_task: Any, read_plan: ReadPlan, deletes: DeleteFiles | None = None
+def group_batches(
+    pickled_tasks: bytes, read_plan: ReadPlan, deletes: DeleteFiles | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a pickled task, in Arrow types that Spark supports."""
-    task = pickle.loads(pickled_task)  # noqa: S301 - made by the driver of this session
-    return map(spark_batch, read_task(task, read_plan, deletes))
+    """Yield the rows of a pickled group of tasks, in Arrow types that Spark supports."""
+    for task in pickle.loads(pickled_tasks):  # noqa: S301 - made by the driver of this session
+        yield from map(spark_batch, read_task(task, read_plan, deletes))

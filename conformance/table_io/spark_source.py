@@ -14,7 +14,6 @@ Options: ``columns`` (names with commas between them), ``snapshot-id``, ``ref``,
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -40,7 +39,7 @@ from conformance.table_io.encryption import load_key_file
 from conformance.table_io.local import plan_read
 from conformance.table_io.read_tasks import arrow_schema
 from conformance.table_io.reading import ReadPlan
-from conformance.table_io.spark import task_batches
+from conformance.table_io.spark import group_batches, pickle_tasks
 from conformance.table_io.spark_types import spark_schema
 from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import Table, load_table
@@ -127,10 +126,10 @@ class IcebergReference(DataSource):  # type: ignore[misc]
 
 
 class Task(InputPartition):  # type: ignore[misc]
-    """A scan task and the columns to read."""
+    """Scan tasks and the columns to read."""
 
-    def __init__(self, task: bytes, read_plan: ReadPlan) -> None:
-        super().__init__(task)
+    def __init__(self, tasks: bytes, read_plan: ReadPlan) -> None:
+        super().__init__(tasks)
         self.read_plan = read_plan
 
 
@@ -154,9 +153,10 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
 
     def partitions(self) -> Sequence[InputPartition]:
         read_plan, tasks = plan_read(self.load(), filter=self.filter, **self.reading_options)
-        return [Task(pickle.dumps(task), read_plan) for task in tasks]
+        _, groups = pickle_tasks(tasks)
+        return [Task(group, read_plan) for group in groups]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Task)
         prepare_worker()
-        return task_batches(partition.value, partition.read_plan)
+        return group_batches(partition.value, partition.read_plan)
