@@ -103,7 +103,8 @@ def _pickle_as_tuple(cls: type) -> None:
         for assign_one, value in zip(assign, state, strict=True):
             assign_one(self, value)
 
-    cls.__getstate__, cls.__setstate__ = get_state, set_state  # type: ignore[attr-defined]
+    made: Any = cls
+    made.__getstate__, made.__setstate__ = get_state, set_state
 
 
 @overload
