@@ -17,6 +17,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
+import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -33,6 +34,9 @@ from spec_ref.scan_planning.tasks import FileScanTask
 from spec_ref.table_metadata.reader import gc_disabled
 
 MAX_PARTITIONS = 10_000
+
+SPARK_TAKES_ARROW = int(pyspark.__version__.partition(".")[0]) >= 4
+"""Whether a DataFrame can be made of an Arrow table. One of Python rows passes through additional Python workers."""
 
 MAX_GROUP = 1000
 """The maximum number of scan tasks that are pickled together."""
@@ -82,7 +86,7 @@ def read_dataframe(
         case_sensitive=case_sensitive,
     )
     number, groups = pickle_tasks(tasks, partitions)
-    frames = [spark.createDataFrame(part, "tasks binary") for part in _parts(groups)]
+    frames = [_task_frame(spark, part) for part in _parts(groups)]
     if len(frames) == 1:
         frames = [frames[0].coalesce(1)]  # Spark distributes the rows of one partition evenly
     frame = functools.reduce(DataFrame.union, frames).repartition(number)
@@ -110,17 +114,24 @@ def pickle_tasks(tasks: Iterable[FileScanTask], partitions: int | None = None) -
         return number, [pickle.dumps(planned[start:end]) for start, end in itertools.pairwise(ends)]
 
 
-def _parts(groups: Sequence[bytes]) -> Iterator[list[tuple[bytes]]]:
-    """Divide pickled groups into as few parts as can be sent, at least one; each group is a row."""
-    part: list[tuple[bytes]] = []
+def _parts(groups: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """Divide pickled groups of tasks into as few parts as can be sent, at least one."""
+    part: list[bytes] = []
     size = 0
     for group in groups:
         if part and size + len(group) > MAX_SENT_BYTES:
             yield part
             part, size = [], 0
-        part.append((group,))
+        part.append(group)
         size += len(group)
     yield part
+
+
+def _task_frame(spark: SparkSession, part: Sequence[bytes]) -> DataFrame:
+    """Make a DataFrame with a row for each group of tasks."""
+    if SPARK_TAKES_ARROW:
+        return spark.createDataFrame(pa.table({"tasks": pa.array(part, pa.binary())}))
+    return spark.createDataFrame([(group,) for group in part], "tasks binary")
 
 
 def make_reader(read_plan: ReadPlan) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -35,6 +35,9 @@ CONNECTIONS = 16
 
 MAX_PARTITIONS = 1000
 
+SETTINGS = {"spark.ui.enabled": "false", "spark.python.unix.domain.socket.enabled": "true"}
+"""The settings of a session that is started here. Before Spark 4.1, Python workers have TCP connections only."""
+
 
 class SparkBackend:
     """Runs checks on Spark."""
@@ -53,7 +56,9 @@ class SparkBackend:
         self._own = SparkSession.getActiveSession() is None
         if master is not None:
             builder = builder.master(master)
-        self.session = builder.config("spark.ui.enabled", "false").getOrCreate()
+        for setting, value in SETTINGS.items():
+            builder = builder.config(setting, value)
+        self.session = builder.getOrCreate()
         self.context = self.session.sparkContext
         self.context.setLogLevel("ERROR")
         self.progress = progress

@@ -2,11 +2,12 @@
 
 No other engine validates: reading, and validating at level rows, are both compared with Iceberg-Java's reading of the
 same table into a sink that drops the rows. Both sides write the same DataFrame to new tables without partitions. Our
-batches pass between Spark and its Python workers through pipes; Iceberg-Java's stay in the JVM. Tables with deletes (of
-1% of the rows), of nested columns and of strings are read and validated as well, and 5 columns of 200 are read. With
-one and with two executors, each with one core, in processes of a standalone cluster on this machine, the table without
-deletes is read and validated again. The scan of a table of 500,000 files is planned: our driver plans, and sends the
-tasks to executors; Iceberg-Java plans on the driver or, by `spark.sql.iceberg.data-planning-mode`, on executors.
+batches pass between Spark and its Python workers through Unix domain sockets; Iceberg-Java's stay in the JVM. Tables
+with deletes (of 1% of the rows), of nested columns and of strings are read and validated as well, and 5 columns of 200
+are read. With one and with two executors, each with one core, in processes of a standalone cluster on this machine, the
+table without deletes is read and validated again. The scan of a table of 500,000 files is planned: our driver plans,
+and sends the tasks to executors; Iceberg-Java plans on the driver or, by `spark.sql.iceberg.data-planning-mode`, on
+executors.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ if "cluster" in sys.argv[1]:
     builder = (builder.config("spark.executor.extraClassPath", jars).config("spark.executor.memory", "1g")
         .config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"]))
 spark = (builder
+    .config("spark.python.unix.domain.socket.enabled", "true")
     .config("spark.ui.enabled", "false").config("spark.driver.memory", "3g")
     .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1").getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")

@@ -60,6 +60,7 @@ def start_spark() -> SparkSession:
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": JAVA,
         "spark.python.worker.reuse": "true",
+        "spark.python.unix.domain.socket.enabled": "true",
     }
     builder = SparkSession.builder
     for key, value in settings.items():
