@@ -13,11 +13,11 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
+from conformance.table_io.planning import plan_tasks
 from conformance.table_io.read_tasks import arrow_schema, metadata_type, read_task
 from conformance.table_io.reading import ReadPlan, make_read_plan
 from conformance.table_io.tables import Table
 from spec_ref.columnar.arrow_values import to_python_values
-from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import FileScanTask, table_state
@@ -113,14 +113,7 @@ def plan_read(
     """Return the columns to read and the tasks of the scan; arguments and errors as in `read_table`."""
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
     read_plan = make_read_plan(table, state.schema, select, case_sensitive=case_sensitive)
-    tasks = plan(
-        table.metadata,
-        state.snapshot,
-        filter,
-        table.manifest_reader(),
-        schema=state.schema,
-        case_sensitive=case_sensitive,
-    )
+    tasks = plan_tasks(table, state.snapshot, filter, schema=state.schema, case_sensitive=case_sensitive)
     return read_plan, tasks
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import attrs
 
@@ -22,9 +22,9 @@ from conformance.validator.check_results import (
     StatisticsRead,
     TableTraits,
 )
-from conformance.validator.context import Context, FilesTask, Level, ManifestMembership, ManifestTask
+from conformance.validator.context import Context, FilesTask, Level, ManifestMembership, ManifestTask, TaskGroup
 from conformance.validator.cross_files import check_bucket
-from conformance.validator.files import check_files_task, file_crash_finding
+from conformance.validator.files import check_files_group, check_files_task, file_crash_finding
 from conformance.validator.manifest_lists import (
     SnapshotManifests,
     check_list,
@@ -32,7 +32,7 @@ from conformance.validator.manifest_lists import (
     listing_mismatches,
     manifest_tasks,
 )
-from conformance.validator.manifests import check_manifest_task
+from conformance.validator.manifests import check_manifest_group, check_manifest_task
 from conformance.validator.partition_statistics import (
     PartitionStatisticsTask,
     check_partition_statistics_task,
@@ -46,12 +46,21 @@ from conformance.validator.table_statistics import check_statistics_task, statis
 from conformance.validator.totals import check_totals
 from spec_ref.checks.findings import Tally
 
+T = TypeVar("T")
+
 FILES_AT_ONCE = 64
 """The maximum number of files of one task of a small manifest. At level rows, a task of files with many rows has fewer,
 as rows emit facts."""
 
 FILES_AT_ONCE_ON_STORES = 256
-"""The minimum number of files of one task at level files on a store, as only requests of one task overlap."""
+"""The number of files of one group of tasks at level files on a store, as only requests of one group overlap."""
+
+GROUPS = 8
+"""The minimum number of groups of tasks, so that several processes have work, unless groups are small."""
+
+MANIFESTS_AT_ONCE_ON_STORES = 64
+MANIFEST_BYTES_AT_ONCE = 4 << 20
+"""The maximum number, and the maximum size, of the manifests on a store that are read together."""
 
 TASKS_PER_MANIFEST = 64
 """The approximate number of tasks for a large manifest, each of which reads the manifest up to its files."""
@@ -124,7 +133,11 @@ class BelowMetadata:
     ) -> None:
         """Check the manifests, and what is below them."""
         checked = frozenset(members.checked)
-        sums = self._stage(context, check_manifest_task, tasks, "manifests", facts=True)
+        if _on_store(context):
+            manifest_groups = group_tasks(tasks, _manifest_cost)
+            sums = self._stage(context, check_manifest_group, manifest_groups, "manifests", facts=True)
+        else:
+            sums = self._stage(context, check_manifest_task, tasks, "manifests", facts=True)
         self._stage(
             context,
             check_partition_statistics_task,
@@ -157,7 +170,12 @@ class BelowMetadata:
             files = list(_files_tasks(context, tasks, sums))
             has_positions = any(one.live.position_delete_files or one.live.vectors for one in sums.values())
             context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()), has_position_deletes=has_positions)
-            self._stage(context, check_files_task, files, "files", facts=True, crash_finding=file_crash_finding)
+            crash_finding = file_crash_finding
+            if _on_store(context):
+                groups = group_tasks(files, _files_cost(context, files, sums))
+                self._stage(context, check_files_group, groups, "files", facts=True, crash_finding=crash_finding)
+            else:
+                self._stage(context, check_files_task, files, "files", facts=True, crash_finding=crash_finding)
             self.engine.regroup(functools.partial(live_ids, context, members))
             again = [one for one in counting if one.statistics.snapshot_id in members.only_position_deletes]
             if again and context.level.includes(Level.ROWS):
@@ -280,6 +298,43 @@ def _buckets(tasks: Sequence[ManifestTask]) -> int:
 def _id_buckets(sums: Iterable[ManifestSums]) -> int:
     """Return enough buckets for the row ids of all files."""
     return min(sum(max(one.live.records, 0) for one in sums) // ROWS_PER_BUCKET + 1, MAX_BUCKETS)
+
+
+def group_tasks(tasks: Sequence[T], cost: Callable[[T], float]) -> list[TaskGroup]:
+    """Group consecutive tasks, so that their requests to a store overlap.
+
+    Args:
+        tasks: the tasks.
+        cost: returns the part of a full group that a task is; more than 1 for a task that is alone in its group.
+    """
+    groups: list[list[T]] = []
+    full = 1.0
+    for task in tasks:
+        full += cost(task)
+        if full > 1:
+            groups.append([])
+            full = cost(task)
+        groups[-1].append(task)
+    return [TaskGroup(tuple(group)) for group in groups]
+
+
+def _manifest_cost(task: ManifestTask) -> float:
+    return max(1 / MANIFESTS_AT_ONCE_ON_STORES, _listed_bytes([task]) / MANIFEST_BYTES_AT_ONCE)
+
+
+def _files_cost(
+    context: Context, tasks: Sequence[FilesTask], sums: dict[int, ManifestSums]
+) -> Callable[[FilesTask], float]:
+    """Return the cost of a task: its files beside those of a full group and, if they are read, their rows."""
+    total = sum(task.stop - task.start for task in tasks)
+    most = min(FILES_AT_ONCE_ON_STORES, max(FILES_AT_ONCE, total // GROUPS))
+
+    def cost(task: FilesTask) -> float:
+        files, counted = task.stop - task.start, sums[task.manifest.number]
+        rows = max(counted.live.records, 0) * files / max(counted.entries, 1)
+        return max(files / most, rows / ROWS_PER_BUCKET if context.level.includes(Level.ROWS) else 0)
+
+    return cost
 
 
 def _files_tasks(context: Context, tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -> Iterator[FilesTask]:

@@ -6,7 +6,7 @@ import enum
 import functools
 import zlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -240,6 +240,21 @@ class FilesTask:
         if middle == self.start:
             return ()
         return FilesTask(self.manifest, self.start, middle), FilesTask(self.manifest, middle, self.stop)
+
+
+@attrs.frozen
+class TaskGroup:
+    """Tasks of one kind whose requests to a store overlap, as each is too small for that by itself."""
+
+    tasks: tuple[Any, ...]
+
+    def halves(self) -> tuple[TaskGroup, ...]:
+        """Return the two halves of the group, or of its only task; an empty tuple if that has none."""
+        middle = len(self.tasks) // 2
+        if middle:
+            return TaskGroup(self.tasks[:middle]), TaskGroup(self.tasks[middle:])
+        (task,) = self.tasks
+        return tuple(TaskGroup((half,)) for half in getattr(task, "halves", tuple)())
 
 
 @attrs.frozen(eq=False)

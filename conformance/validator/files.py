@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 
+import attrs
 import numpy as np
 
 from conformance.table_io.encryption import UnsupportedEncryption
 from conformance.table_io.file_access import FileAccessError
 from conformance.validator.check_results import Emitted, Facts, Findings, Miscount, Sums, TableTraits
-from conformance.validator.context import Context, FilesTask, Level
+from conformance.validator.context import Context, FilesTask, Level, TaskGroup
 from conformance.validator.data_file_reader import OpenedFile, open_file
 from conformance.validator.deleted_positions import target_facts
 from conformance.validator.entry_causes import PUFFIN_OF_ROWS
@@ -24,7 +25,7 @@ from conformance.validator.file_places import (
 )
 from conformance.validator.finding import finding, from_violations
 from conformance.validator.fingerprints import find_footer_writer
-from conformance.validator.manifests import open_manifest, probable_writer
+from conformance.validator.manifests import open_manifest, probable_writer, read_manifests_ahead
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.rows import row_findings
@@ -44,28 +45,64 @@ from spec_ref.manifests.manifest import Manifest
 
 def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     """Check the files of the live entries in a part of a manifest."""
-    opened = open_manifest(context, task.manifest)
-    if isinstance(opened, Finding):
-        return  # reported by the check of the manifest
+    return check_files_group(context, TaskGroup((task,)))
+
+
+def check_files_group(context: Context, group: TaskGroup) -> Iterator[Emitted]:
+    """Check the files of the live entries in parts of manifests."""
     tally, features, writers = Tally(), set[str](), set[str]()
-    manifest = opened.manifest
-    listed_by = probable_writer(context, manifest)
-    try:
-        yield from _positions_facts(context, task, manifest)
-        with ReadAhead(context.connections) as ahead:
-            for entry, number in ahead.entries_ahead(_entries(manifest, task)):
-                place = EntryPlace(entry, manifest.spec, task.manifest, number, manifest.spec_id)
-                found, writer, shown, facts = _in_time(context, place, ahead)
-                features |= shown
-                if writer:
-                    writers.add(writer)
-                tally.add(_attribute_to_writer(found, task.manifest.location, listed_by, writer))
-                yield from facts
-                yield from _count_differences(place, found)
-    except SpecError:
-        pass  # an entry cannot be read, which the check of the manifest reports
+    with ReadAhead(context.connections) as ahead:
+        read_manifests_ahead(context, [task.manifest for task in group.tasks], ahead)
+        parts = []
+        for task in group.tasks:
+            opened = open_manifest(context, task.manifest, ahead)
+            if isinstance(opened, Finding):
+                continue  # reported by the check of the manifest
+            part = _Part(task, opened.manifest, probable_writer(context, opened.manifest))
+            with _unreadable_entries_skipped():
+                yield from _positions_facts(context, part)
+                parts.append(part)
+        for part, place in ahead.places_ahead(_places_of_files(parts)):
+            found, writer, shown, facts = _in_time(context, place, ahead)
+            features |= shown
+            if writer:
+                writers.add(writer)
+            tally.add(_attribute_to_writer(found, part.task.manifest.location, part.writer, writer))
+            yield from facts
+            yield from _count_differences(place, found)
     yield Findings(tally.findings())
     yield TableTraits(frozenset(features), frozenset(writers))
+
+
+@attrs.frozen
+class _Part:
+    """A part of a manifest."""
+
+    task: FilesTask
+    manifest: Manifest
+    writer: str | None
+    """The probable writer of the manifest."""
+
+    def places(self, *, deleted: bool = False) -> Iterator[EntryPlace]:
+        """Yield the live entries, or with ``deleted`` all of them.
+
+        Raises:
+            SpecError: an entry cannot be read.
+        """
+        for entry, number in _entries(self.manifest, self.task, deleted=deleted):
+            yield EntryPlace(entry, self.manifest.spec, self.task.manifest, number, self.manifest.spec_id)
+
+
+def _places_of_files(parts: Iterable[_Part]) -> Iterator[tuple[_Part, EntryPlace]]:
+    for part in parts:
+        with _unreadable_entries_skipped():
+            for place in part.places():
+                yield part, place
+
+
+def _unreadable_entries_skipped() -> contextlib.suppress:
+    """Skip the entries of a manifest from one that cannot be read, which the check of the manifest reports."""
+    return contextlib.suppress(SpecError)
 
 
 def _count_differences(place: EntryPlace, found: Iterable[Finding]) -> Iterator[Miscount]:
@@ -124,7 +161,8 @@ def _in_time(
 
 def file_crash_finding(context: Context, task: FilesTask) -> Findings:
     """Return the finding for the only file of a task whose check crashed the process."""
-    opened = open_manifest(context, task.manifest)
+    with ReadAhead(context.connections) as ahead:
+        opened = open_manifest(context, task.manifest, ahead)
     assert not isinstance(opened, Finding)
     for entry, _ in _entries(opened.manifest, task):
         code = _DAMAGED[entry.data_file.file_format]
@@ -141,14 +179,11 @@ _DAMAGED = {
 """The requirements that a damaged file breaks, by format."""
 
 
-def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> Iterator[Facts]:
+def _positions_facts(context: Context, part: _Part) -> Iterator[Facts]:
     """Yield the data files that position deletes may name, and the positions of vectors that were removed."""
     if not context.needs_deleted_positions:
         return
-    places = [
-        EntryPlace(entry, manifest.spec, task.manifest, number, manifest.spec_id)
-        for entry, number in _entries(manifest, task, deleted=True)
-    ]
+    places = list(part.places(deleted=True))
     yield from target_facts(context, places)
     for place in places:
         entry = place.entry

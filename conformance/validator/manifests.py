@@ -13,15 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.table_io.encryption import UnsupportedEncryption, decrypt_and_check_nonces, read_key_metadata
-from conformance.table_io.file_access import FileAccessError, read_bytes, split_location
+from conformance.table_io.file_access import FileAccessError, split_location
 from conformance.validator.check_results import Emitted, Findings, ManifestSums, Sums
-from conformance.validator.context import Context, ManifestTask
+from conformance.validator.context import Context, ManifestTask, TaskGroup
 from conformance.validator.contradicted_entries import CountedEntries, count_as_corrected, count_as_written
 from conformance.validator.finding import finding, from_violations, with_severity
 from conformance.validator.fingerprints import WriterMarks, find_probable_writer
 from conformance.validator.manifest_facts import entry_facts
 from conformance.validator.manifest_list_consistency import ManifestListComparison
 from conformance.validator.partition_statistics import partition_facts
+from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.stall_timeout import run_with_stall_timeout
 from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally, with_file
@@ -53,14 +54,16 @@ class LoadedManifest:
     length: int
 
 
-def open_manifest(context: Context, task: ManifestTask) -> LoadedManifest | Finding:
+def open_manifest(context: Context, task: ManifestTask, ahead: ReadAhead) -> LoadedManifest | Finding:
     """Read a manifest, and decrypt it if it is encrypted; return a finding if either is not possible."""
     key = None if task.manifest_file is None else task.manifest_file.key_metadata
     encrypted = "the manifest is encrypted, and was not read"
     if key is not None and not context.decrypts:
         return finding("MLS017", encrypted, file=task.location, aspect="encrypted")
     try:
-        data = run_with_stall_timeout(context.file_seconds, task.location, lambda: _manifest_bytes(context, task))
+        data = run_with_stall_timeout(
+            context.file_seconds, task.location, lambda: _manifest_bytes(context, task, ahead)
+        )
         length = len(data)
         if key is not None:
             data = decrypt_and_check_nonces(data, read_key_metadata(key, task.location), task.location)
@@ -87,18 +90,36 @@ def _is_list_fault(refusal: Finding, task: ManifestTask) -> bool:
     return task.manifest_file is not None and refusal.check == "manifest-file-partition-spec-id-unknown-spec"
 
 
-def _manifest_bytes(context: Context, task: ManifestTask) -> bytes:
+def read_manifests_ahead(context: Context, tasks: Sequence[ManifestTask], ahead: ReadAhead) -> None:
+    """Let threads read manifests that `open_manifest` will be asked for, unless they are cached or encrypted."""
+    if len(tasks) > 1:
+        for task in tasks:
+            cached = _cached_manifest(context, task)
+            if (cached is None or not cached.exists()) and (
+                task.manifest_file is None or task.manifest_file.key_metadata is None or context.decrypts
+            ):
+                ahead.read_ahead(task.location)
+
+
+def _cached_manifest(context: Context, task: ManifestTask) -> Path | None:
+    """Return the place of a manifest in the cache; None for a local one, and if there is no cache."""
+    if context.manifest_cache is None or split_location(task.location).scheme == "file":
+        return None
+    return Path(context.manifest_cache, f"{task.number}.avro")
+
+
+def _manifest_bytes(context: Context, task: ManifestTask, ahead: ReadAhead) -> bytes:
     """Read a manifest; a manifest on a store is requested once, and cached for the checks of its files.
 
     Raises:
         FileAccessError: the manifest cannot be read.
     """
-    if context.manifest_cache is None or split_location(task.location).scheme == "file":
-        return read_bytes(task.location)
-    kept = Path(context.manifest_cache, f"{task.number}.avro")
+    kept = _cached_manifest(context, task)
+    if kept is None:
+        return ahead.read_bytes(task.location)
     with contextlib.suppress(OSError):
         return kept.read_bytes()
-    data = read_bytes(task.location)
+    data = ahead.read_bytes(task.location)
     with contextlib.suppress(OSError):  # no space: the manifest is requested again
         new = kept.with_suffix(f".{os.getpid()}")
         new.write_bytes(data)
@@ -108,8 +129,20 @@ def _manifest_bytes(context: Context, task: ManifestTask) -> bytes:
 
 def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitted]:
     """Check a manifest, and emit facts for the rules over several files."""
+    return check_manifest_group(context, TaskGroup((task,)))
+
+
+def check_manifest_group(context: Context, group: TaskGroup) -> Iterator[Emitted]:
+    """Check some manifests, and emit facts for the rules over several files."""
+    with ReadAhead(context.connections) as ahead:
+        read_manifests_ahead(context, group.tasks, ahead)
+        for task in group.tasks:
+            yield from _check_manifest(context, task, ahead)
+
+
+def _check_manifest(context: Context, task: ManifestTask, ahead: ReadAhead) -> Iterator[Emitted]:
     tally = Tally()
-    opened = open_manifest(context, task)
+    opened = open_manifest(context, task, ahead)
     if isinstance(opened, Finding):
         yield Findings((opened,) if task.checked and not _is_list_fault(opened, task) else ())
         return

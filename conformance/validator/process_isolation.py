@@ -30,7 +30,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.file_access import has_opened_store
 from conformance.validator.backend import TaskCheck
 from conformance.validator.check_results import Emitted, Findings
-from conformance.validator.context import Context
+from conformance.validator.context import Context, TaskGroup
 from conformance.validator.finding import finding
 from conformance.validator.memory import keep_freed_memory
 from conformance.validator.stall_timeout import end_idle_thread
@@ -149,7 +149,8 @@ class IsolatedRunner:
             worker.end()
         halves: Sequence[Any] = task.halves() if hasattr(task, "halves") else ()
         if not halves:
-            return [self._crash_finding(self._context, task)]
+            only = task.tasks[0] if isinstance(task, TaskGroup) else task
+            return [self._crash_finding(self._context, only)]
         return [emitted for part in halves for emitted in self._run_alone(part)]
 
 

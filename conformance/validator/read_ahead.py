@@ -1,25 +1,25 @@
-"""Opening the files of a task before their checks need them, so that requests to a store overlap.
+"""Opening the files of tasks before their checks need them, so that requests to a store overlap.
 
 Reading the end of a file on S3 takes one request, whose latency is many times longer than the checks of the footer.
-Therefore threads open some of the next files. Each keeps only the end of its file, or a whole file of at most
-`MAX_BYTES`.
+Therefore threads open some of the next files, and read manifests. Each keeps only the end of its file, or a whole file
+of at most `MAX_BYTES`.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeVar
 
+from conformance.table_io.daemon_pool import DaemonPool
 from conformance.table_io.file_access import FileAccessError, read_bytes, s3_object
 from conformance.table_io.s3_requests import S3Object
 from conformance.table_io.store_file import open_rows_file
-from spec_ref.core.errors import SpecError
+from conformance.validator.file_places import EntryPlace
 from spec_ref.manifests.data_file import DataFile, FileFormat
-from spec_ref.manifests.entry import ManifestEntry
+
+T = TypeVar("T")
 
 MAX_BYTES = 1 << 18
 """Larger files that are read as a whole are not read ahead."""
@@ -39,8 +39,7 @@ class ReadAhead:
             connections: the maximum number of concurrent requests.
         """
         self._connections = connections
-        self._threads = 0
-        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._pool = DaemonPool(connections)
         self._futures: dict[str, Future[Any]] = {}
         self._requested: set[str] = set()
 
@@ -50,28 +49,21 @@ class ReadAhead:
     def __exit__(self, *error: object) -> None:
         for future in self._futures.values():
             future.cancel()
-        for _ in range(self._threads):
-            self._queue.put(None)
+        self._pool.close()
 
-    def entries_ahead(self, entries: Iterable[tuple[ManifestEntry, int]]) -> Iterator[tuple[ManifestEntry, int]]:
-        """Yield entries with their numbers, while threads open the files of the next entries.
-
-        Raises:
-            SpecError: an entry cannot be read; the entries before it have been yielded.
-        """
-        waiting: deque[tuple[ManifestEntry, int]] = deque()
-        problem = None
-        try:
-            for one in entries:
-                self._request(one[0].data_file)
-                waiting.append(one)
-                if len(waiting) > self._connections * FILES_PER_CONNECTION:
-                    yield waiting.popleft()
-        except SpecError as error:
-            problem = error
+    def places_ahead(self, places: Iterable[tuple[T, EntryPlace]]) -> Iterator[tuple[T, EntryPlace]]:
+        """Yield the places of entries, each with its companion, while threads open the files of the next entries."""
+        waiting: deque[tuple[T, EntryPlace]] = deque()
+        for one in places:
+            self._open_ahead(one[1].data_file)
+            waiting.append(one)
+            if len(waiting) > self._connections * FILES_PER_CONNECTION:
+                yield waiting.popleft()
         yield from waiting
-        if problem is not None:
-            raise problem
+
+    def read_ahead(self, location: str) -> None:
+        """Let a thread read a whole file, of at most `MAX_BYTES`, that `read_bytes` will be asked for."""
+        self._request(location, lambda _: read_bytes(location))
 
     def open_rows(self, data_file: DataFile) -> Any:
         """Return a file of rows that was opened ahead, or open it.
@@ -92,43 +84,26 @@ class ReadAhead:
         data: bytes = read_bytes(location) if future is None else future.result()
         return data
 
-    def _request(self, data_file: DataFile) -> None:
+    def _open_ahead(self, data_file: DataFile) -> None:
         location = data_file.file_path
         whole = data_file.file_format in (FileFormat.AVRO, FileFormat.PUFFIN)
-        if (
-            self._connections < 2
-            or location in self._requested
-            or data_file.key_metadata is not None
-            or (whole and not 0 < data_file.file_size_in_bytes <= MAX_BYTES)
-        ):
+        if data_file.key_metadata is not None or (whole and not 0 < data_file.file_size_in_bytes <= MAX_BYTES):
+            return
+        if data_file.file_format is FileFormat.PUFFIN:
+            self.read_ahead(location)
+        else:
+            self._request(location, lambda source: _open_rows(data_file, source))
+
+    def _request(self, location: str, work: Callable[[S3Object], Any]) -> None:
+        if self._connections < 2 or location in self._requested:
             return
         self._requested.add(location)
         try:
             source = s3_object(location)
         except FileAccessError:
             return  # the check of the file reports this error
-        if source is None:  # the time limits of other stores are not known
-            return
-        if self._threads < self._connections:  # daemons: a process that ends does not wait for a store
-            threading.Thread(target=_serve, args=(self._queue,), daemon=True).start()
-            self._threads += 1
-        puffin = data_file.file_format is FileFormat.PUFFIN
-        future = self._futures[location] = Future[Any]()
-        self._queue.put((future, (lambda: read_bytes(location)) if puffin else (lambda: _open_rows(data_file, source))))
-
-
-_Work: TypeAlias = tuple[Future[Any], Callable[[], Any]]
-
-
-def _serve(waiting: queue.SimpleQueue[_Work | None]) -> None:
-    """Do the work in a queue until its end."""
-    while (one := waiting.get()) is not None:
-        future, work = one
-        if future.set_running_or_notify_cancel():
-            try:
-                future.set_result(work())
-            except BaseException as error:  # raised again where the file is taken
-                future.set_exception(error)
+        if source is not None:  # the time limits of other stores are not known
+            self._futures[location] = self._pool.submit(lambda: work(source))
 
 
 def _open_rows(data_file: DataFile, source: S3Object | None = None) -> Any:

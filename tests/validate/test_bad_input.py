@@ -14,7 +14,7 @@ import pytest
 
 from conformance.validator import below_metadata, local, process_isolation
 from conformance.validator.check_results import Emitted, Facts, Findings
-from conformance.validator.context import Context, FilesTask, Level
+from conformance.validator.context import Context, FilesTask, Level, TaskGroup
 from conformance.validator.files import check_files_task
 from conformance.validator.finding import finding
 from conformance.validator.local import LocalBackend, Spool
@@ -269,11 +269,19 @@ def dies_over_a_file(context: Context, task: FilesTask) -> Iterator[Emitted]:
     yield from check_files_task(context, task)
 
 
-@pytest.mark.parametrize("forks", [False, True])
+def dies_over_a_group(context: Context, group: TaskGroup) -> Iterator[Emitted]:
+    """The same for a group of tasks, as on a store."""
+    for task in group.tasks:
+        yield from dies_over_a_file(context, task)
+
+
+@pytest.mark.parametrize(("forks", "grouped"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_file_that_ends_its_process_is_reported_and_the_files_beside_it_are_checked(
-    workers: int, forks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: int, forks: bool, grouped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(below_metadata, "_on_store", lambda _: grouped)
+    monkeypatch.setattr(below_metadata, "check_files_group", dies_over_a_group)
     monkeypatch.setattr(process_isolation, "can_fork", lambda: forks)
     materialize([BESIDE])
     bench = Workbench(BESIDE, tmp_path)

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from conformance.table_io import store_file
 from conformance.table_io.file_access import FileAccessError, read_bytes, write_bytes
-from conformance.table_io.local import read_table
+from conformance.table_io.local import plan_read, read_table
 from conformance.table_io.s3_requests import ObjectPart
 from conformance.table_io.store_file import END_BYTES, StoreFile, open_rows_file
 from conformance.table_io.tables import load_table
+from conformance.validator.below_metadata import group_tasks
 from conformance.validator.context import Level
 from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
@@ -178,6 +179,44 @@ def test_requests_for_files_overlap(store: Store) -> None:
         store.faults = lambda _: None
     assert len(began) == 12
     assert max(began) - min(began) < 2 * 11 / 2  # one after the other, it would be 2 * 11 seconds
+
+
+@pytest.mark.parametrize(("work", "ending"), [("plan", ".avro"), ("validate", ".avro"), ("validate", ".parquet")])
+def test_requests_of_small_manifests_overlap(work: str, ending: str, store: Store) -> None:
+    location = f"s3://{BUCKET}/db/manifests-{work}-{ending[1:]}"
+    kit = TableKit(location, FIELDS)
+    for number in range(12):
+        kit.commit(kit.file([{1: number, 2: "s"}]))
+    kit.table()
+    table = load_table(location)
+    began: dict[str, float] = {}
+
+    def late(asked: StoreRequest) -> Fault | None:
+        if not asked.key.endswith(ending) or "/snap-" in asked.key:
+            return None
+        began[asked.key] = time.monotonic()
+        return Fault(wait_s=1)
+
+    store.requests.clear()
+    store.faults = late
+    try:
+        if work == "validate":
+            assert validate(location, Level.FILES, LocalBackend()).findings == ()
+        else:
+            assert len(list(plan_read(table)[1])) == 12
+    finally:
+        store.faults = lambda _: None
+    asked = [one.key for one in store.requests if one.key.endswith((".avro", ".parquet"))]
+    assert len(asked) == len(set(asked)) == (26 if work == "validate" else 13)  # the parent has a list, too
+    assert len(began) == 12
+    assert max(began.values()) - min(began.values()) < 11 / 2  # one after the other, it would be 11 seconds
+
+
+@pytest.mark.parametrize(("costs", "sizes"), [([], []), ([0.5, 0.5, 0.5], [2, 1]), ([3, 0.1, 2], [1, 1, 1])])
+def test_tasks_are_grouped_up_to_a_limit(costs: Sequence[float], sizes: Sequence[int]) -> None:
+    groups = group_tasks(range(len(costs)), costs.__getitem__)
+    assert [len(group.tasks) for group in groups] == sizes
+    assert [task for group in groups for task in group.tasks] == list(range(len(costs)))
 
 
 def test_first_bytes_that_are_wrong_are_found_with_the_rows(store: Store) -> None:

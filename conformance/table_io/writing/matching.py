@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.local import read_in_threads
+from conformance.table_io.planning import plan_tasks
 from conformance.table_io.read_tasks import read_task
 from conformance.table_io.reading import ReadPlan, make_read_plan
 from conformance.table_io.tables import Table
 from conformance.table_io.writing.plans import has_row_ids
-from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.commits.conflict_evaluation import bound_filter, evaluate_file
 from spec_ref.commits.reading import branch_head
 from spec_ref.core.errors import spec_error
@@ -59,16 +59,7 @@ class TargetRows:
 
         All deletes are needed, because whole files are rewritten, and a new deletion vector includes earlier deletes.
         """
-        tasks = list(
-            plan(
-                self.metadata,
-                self.snapshot,
-                where,
-                self._table.manifest_reader(),
-                include_column_stats=True,
-                all_deletes=True,
-            )
-        )
+        tasks = list(plan_tasks(self._table, self.snapshot, where, include_column_stats=True, all_deletes=True))
         self.deletes = DeleteFiles(self._own, tasks)
         return tasks
 

@@ -7,8 +7,8 @@ more than a batch of entries is held at a time, apart from the deletes and the p
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -56,6 +56,8 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 Rows = npt.NDArray[np.intp]
 
+Announce: TypeAlias = Callable[[Sequence[ManifestFile]], None]
+
 
 def plan(
     metadata: TableMetadata,
@@ -68,6 +70,7 @@ def plan(
     include_column_stats: bool = False,
     all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
+    announce: Announce | None = None,
 ) -> Iterator[FileScanTask]:
     """Plan a scan, as `spec_ref.scan_planning.planner.plan` does, with the same errors.
 
@@ -81,6 +84,7 @@ def plan(
         include_column_stats: whether the files of the tasks keep their counts, sizes and bounds.
         all_deletes: whether tasks have the deletes of rows that do not match, too.
         tolerate_truncated_times: see `spec_ref.expressions.projection.Projection`.
+        announce: called once, with the manifests that will be read, in their order, so that they can be read ahead.
 
     Returns:
         The tasks, in the order of the manifests.
@@ -92,7 +96,7 @@ def plan(
     specs = {spec.spec_id: spec for spec in metadata.partition_specs}
     rows = _Filter(bound, specs, metadata.format_version, tolerate_truncated_times)
     deletes = evolve(rows, predicate=TRUE) if all_deletes else rows
-    return _Scan(metadata, specs, rows, deletes, read_file, include_column_stats).tasks(snapshot)
+    return _Scan(metadata, specs, rows, deletes, read_file, include_column_stats, announce).tasks(snapshot)
 
 
 @attrs.frozen
@@ -142,6 +146,7 @@ class _Scan:
 
     read_file: ReadFile
     statistics: bool
+    announce: Announce | None
 
     def tasks(self, snapshot: Snapshot | None) -> Iterator[FileScanTask]:
         if snapshot is None:
@@ -149,6 +154,8 @@ class _Scan:
         data, deletes = self._manifests(snapshot)
         if not data:
             return
+        if self.announce is not None:
+            self.announce([*deletes, *data])
         index = self._index(
             batched_columns(read_manifests(deletes, self.specs, self.read_file, snapshot.manifest_list))
         )

@@ -1,0 +1,58 @@
+"""Threads for requests to stores: unlike those of `concurrent.futures`, they do not keep the process from ending."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Self, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+_Work: TypeAlias = tuple[Future[Any], Callable[[], Any]]
+
+
+class DaemonPool:
+    """Does work in daemon threads, in the order in which it was submitted."""
+
+    def __init__(self, threads: int) -> None:
+        """Start no thread yet.
+
+        Args:
+            threads: the maximum number of threads.
+        """
+        self._limit = threads
+        self._threads = 0
+        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Let a thread call a function; the future has its result or its error."""
+        if self._threads < self._limit:
+            threading.Thread(target=_serve, args=(self._queue,), daemon=True).start()
+            self._threads += 1
+        future = Future[T]()
+        self._queue.put((future, work))
+        return future
+
+    def close(self) -> None:
+        """End the threads after the work that they have begun; the callers cancel the futures of other work."""
+        for _ in range(self._threads):
+            self._queue.put(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _serve(waiting: queue.SimpleQueue[_Work | None]) -> None:
+    """Do the work in a queue until its end."""
+    while (one := waiting.get()) is not None:
+        future, work = one
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(work())
+            except BaseException as error:  # raised again where the result is taken
+                future.set_exception(error)
