@@ -53,7 +53,10 @@ FILES_AT_ONCE = 64
 as rows emit facts."""
 
 FILES_AT_ONCE_ON_STORES = 256
-"""The number of files of one group of tasks at level files on a store, as only requests of one group overlap."""
+"""The minimum number of files of one task at level files on a store."""
+
+FILES_OF_A_GROUP = 1024
+"""The maximum number of files of one group of tasks on a store: no request overlaps with the last ones of a group."""
 
 GROUPS = 8
 """The minimum number of groups of tasks, so that several processes have work, unless groups are small."""
@@ -327,7 +330,7 @@ def _files_cost(
 ) -> Callable[[FilesTask], float]:
     """Return the cost of a task: its files beside those of a full group and, if they are read, their rows."""
     total = sum(task.stop - task.start for task in tasks)
-    most = min(FILES_AT_ONCE_ON_STORES, max(FILES_AT_ONCE, total // GROUPS))
+    most = min(FILES_OF_A_GROUP, max(FILES_AT_ONCE, total // GROUPS))
 
     def cost(task: FilesTask) -> float:
         files, counted = task.stop - task.start, sums[task.manifest.number]

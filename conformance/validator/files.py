@@ -29,7 +29,7 @@ from conformance.validator.manifests import open_manifest, probable_writer, read
 from conformance.validator.process_isolation import ENDED
 from conformance.validator.read_ahead import ReadAhead
 from conformance.validator.rows import row_findings
-from conformance.validator.stall_timeout import Stalled, run_with_stall_timeout
+from conformance.validator.stall_timeout import Stalled, each_with_stall_timeout
 from conformance.validator.tolerated import tolerate
 from conformance.validator.vector_files import open_puffin, puffin_writer, vector_facts, vector_findings
 from spec_ref.checks.findings import Finding, Tally
@@ -62,14 +62,13 @@ def check_files_group(context: Context, group: TaskGroup) -> Iterator[Emitted]:
             with _unreadable_entries_skipped():
                 yield from _positions_facts(context, part)
                 parts.append(part)
-        for part, place in ahead.places_ahead(_places_of_files(parts)):
-            found, writer, shown, facts = _in_time(context, place, ahead)
-            features |= shown
-            if writer:
-                writers.add(writer)
-            tally.add(_attribute_to_writer(found, part.task.manifest.location, part.writer, writer))
-            yield from facts
-            yield from _count_differences(place, found)
+        for part, place, file in _checked_files(context, ahead.places_ahead(_places_of_files(parts)), ahead):
+            features |= file.features
+            if file.writer:
+                writers.add(file.writer)
+            tally.add(_attribute_to_writer(file.findings, part.task.manifest.location, part.writer, file.writer))
+            yield from file.facts
+            yield from _count_differences(place, file.findings)
     yield Findings(tally.findings())
     yield TableTraits(frozenset(features), frozenset(writers))
 
@@ -144,19 +143,34 @@ def _attribute_to_writer(
         yield evolve(one, writer=(listed_by if by_manifest else writer) or None)
 
 
-def _in_time(
-    context: Context, place: EntryPlace, ahead: ReadAhead
-) -> tuple[list[Finding], str | None, set[str], list[Facts]]:
-    """Run `check_file` with a time limit; for a file without progress, return only the finding that says so."""
+@attrs.frozen
+class _CheckedFile:
+    """What was found of a file."""
 
-    def work() -> tuple[list[Finding], str | None, set[str], list[Facts]]:
+    findings: list[Finding] = attrs.field(factory=list)
+    writer: str | None = None
+    """As `check_file` returns it."""
+
+    features: set[str] = attrs.field(factory=set)
+    facts: list[Facts] = attrs.field(factory=list)
+
+
+def _checked_files(
+    context: Context, places: Iterable[tuple[_Part, EntryPlace]], ahead: ReadAhead
+) -> Iterator[tuple[_Part, EntryPlace, _CheckedFile]]:
+    """Check files with a time limit; a file without progress has only the finding that says so."""
+
+    def location(one: tuple[_Part, EntryPlace]) -> str:
+        return one[1].data_file.file_path
+
+    def work(one: tuple[_Part, EntryPlace]) -> _CheckedFile:
         features, facts = set[str](), list[Facts]()
-        return *check_file(context, place, features, facts, ahead), features, facts
+        return _CheckedFile(*check_file(context, one[1], features, facts, ahead), features, facts)
 
-    try:
-        return run_with_stall_timeout(context.file_seconds, place.data_file.file_path, work)
-    except Stalled as error:
-        return [unread_file_finding(place, error)], None, set(), []
+    for (part, place), made in each_with_stall_timeout(context.file_seconds, places, location, work):
+        if isinstance(made, Stalled):
+            made = _CheckedFile([unread_file_finding(place, made)])
+        yield part, place, made
 
 
 def file_crash_finding(context: Context, task: FilesTask) -> Findings:

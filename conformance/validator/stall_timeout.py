@@ -12,12 +12,16 @@ import queue
 import threading
 import time
 import weakref
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, Generic, Self, TypeVar
 
 from conformance.table_io.file_access import FileAccessError
 
 T = TypeVar("T")
+Item = TypeVar("Item")
+
+PASSING_SECONDS = 0.05
+"""How long a thread that reads several files collects results before it wakes the thread that waits for them."""
 
 _this_thread = threading.local()
 _left_behind: list[threading.Thread] = []
@@ -28,6 +32,11 @@ if hasattr(os, "register_at_fork"):  # a forked process has no other thread than
 
 class Stalled(FileAccessError):
     """Nothing was read from a file within the time limit."""
+
+    @classmethod
+    def after(cls, location: str, seconds: float) -> Self:
+        """Make the error for a file that was abandoned after some seconds."""
+        return cls(location, f"nothing was read for {seconds:g} seconds")
 
 
 class _Reader:
@@ -57,7 +66,7 @@ class _Reader:
                 break
             except queue.Empty:
                 if time.monotonic() - self.signs[0] >= seconds:
-                    raise Stalled(location, f"nothing was read for {seconds:g} seconds") from None
+                    raise Stalled.after(location, seconds) from None
         if error is not None:
             raise error
         read: T = result
@@ -100,6 +109,115 @@ def run_with_stall_timeout(seconds: float, location: str, work: Callable[[], T])
         _left_behind.append(reader.thread)
         del _this_thread.reader
         raise
+
+
+def each_with_stall_timeout(
+    seconds: float, items: Iterable[Item], location: Callable[[Item], str], work: Callable[[Item], T]
+) -> Iterator[tuple[Item, T | Stalled]]:
+    """Run a function that reads a file on each item, with the time limit of `run_with_stall_timeout` for each.
+
+    One thread takes all items, because passing each to another thread takes as long as checking a small file.
+
+    Args:
+        seconds: the time limit for an item; infinity for none.
+        items: the items.
+        location: returns the file of an item, for the error.
+        work: the function.
+
+    Yields:
+        Each item, with the result of the function, or with the error if it made no progress.
+    """
+    if seconds == math.inf:
+        yield from ((item, work(item)) for item in items)
+        return
+    left = iter(items)
+    while True:
+        stalled = yield from _SeriesReader(left, work).results(seconds)
+        if stalled is None:
+            return
+        (item,) = stalled
+        yield item, Stalled.after(location(item), seconds)
+
+
+class _SeriesReader(Generic[Item, T]):
+    """A thread that works on one item after another, until there is none or nobody waits for it any more."""
+
+    def __init__(self, left: Iterator[Item], work: Callable[[Item], T]) -> None:
+        self._left = left
+        self._work = work
+        self._turn = threading.Lock()
+        """Held while the thread takes an item or passes on results, which it must not do once it is abandoned."""
+
+        self._abandoned = False
+        self._current: tuple[Item, ...] = ()
+        self._made: list[tuple[Item, T]] = []
+        self._signs = [time.monotonic()]
+        self._passed: queue.SimpleQueue[tuple[list[tuple[Item, T]], bool, BaseException | None]] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        _this_thread.signs = self._signs
+        error = None
+        passed = time.monotonic()
+        try:
+            while self._take_item():
+                made = self._work(self._current[0])
+                now = time.monotonic()
+                with self._turn:
+                    if self._abandoned:
+                        return
+                    self._made.append((self._current[0], made))
+                    if now - passed > PASSING_SECONDS:
+                        self._pass_on(last=False)
+                        passed = now
+        except BaseException as raised:  # raised again in the waiting thread
+            error = raised
+        with self._turn:
+            if not self._abandoned:
+                self._pass_on(last=True, error=error)
+
+    def _take_item(self) -> bool:
+        with self._turn:
+            if self._abandoned:
+                return False
+            self._current = ()
+            for item in self._left:
+                self._current = (item,)
+                break
+            self._signs[0] = time.monotonic()
+            return bool(self._current)
+
+    def _pass_on(self, *, last: bool, error: BaseException | None = None) -> None:
+        self._passed.put((self._made, last, error))
+        self._made = []
+
+    def results(self, seconds: float) -> Generator[tuple[Item, T], None, tuple[Item, ...] | None]:
+        """Yield the items with their results; return the item that stalled, alone, or None if there is none."""
+        try:
+            while True:
+                try:
+                    made, last, error = self._passed.get(timeout=max(self._signs[0] + seconds - time.monotonic(), 0))
+                except queue.Empty:
+                    with self._turn:
+                        if not self._current:  # the thread has not begun
+                            self._signs[0] = time.monotonic()
+                        if not self._passed.empty() or time.monotonic() - self._signs[0] < seconds:
+                            continue
+                        self._abandoned = True
+                    _left_behind.append(self._thread)
+                    yield from self._made
+                    return self._current
+                yield from made
+                if error is not None:
+                    raise error
+                if last:
+                    self._thread.join()
+                    return None
+        except (KeyboardInterrupt, GeneratorExit):
+            with self._turn:
+                self._abandoned = True
+            raise
 
 
 def end_idle_thread() -> None:

@@ -26,13 +26,20 @@ from conformance.validator import (
     manifest_lists,
     manifests,
     partition_statistics,
+    read_ahead,
     run,
     table_root,
 )
 from conformance.validator.context import Level
 from conformance.validator.local import LocalBackend
 from conformance.validator.run import UnreadableTable, validate
-from conformance.validator.stall_timeout import Stalled, has_abandoned_thread, report_alive, run_with_stall_timeout
+from conformance.validator.stall_timeout import (
+    Stalled,
+    each_with_stall_timeout,
+    has_abandoned_thread,
+    report_alive,
+    run_with_stall_timeout,
+)
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
 from tools.grid.workbench import Workbench
@@ -88,12 +95,12 @@ def never(module: Any, name: str, ending: str, monkeypatch: pytest.MonkeyPatch) 
         return run_with_stall_timeout(seconds if location.endswith(ending) else 300, location, work)
 
     monkeypatch.setattr(module, name, waits)
-    for one in (files, manifest_lists, manifests, partition_statistics, table_root, run):
+    for one in (manifest_lists, manifests, partition_statistics, table_root, run):
         monkeypatch.setattr(one, "run_with_stall_timeout", patient)
 
 
 @pytest.mark.parametrize(
-    ("module", "ending", "code"), [(manifest_lists, "list.avro", "SNP005"), (manifests, "/0", "MLS003")]
+    ("module", "ending", "code"), [(manifest_lists, "list.avro", "SNP005"), (read_ahead, "/0", "MLS003")]
 )
 def test_lists_and_manifests_are_waited_for_no_longer(
     module: Any, ending: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +171,52 @@ def test_work_is_given_up_only_without_a_sign_of_life() -> None:
         run_with_stall_timeout(0.1, "f", LET_GO.wait)
     with pytest.raises(ValueError, match="as it was"):
         run_with_stall_timeout(300, "f", lambda: int("as it was"))
+
+
+@pytest.mark.parametrize("stalling", [set(), {0}, {2}, {4}, {1, 2}])
+@pytest.mark.parametrize("seconds", [0.5, float("inf")])
+def test_each_item_has_its_time_and_a_stalled_one_is_left_out(seconds: float, stalling: set[int]) -> None:
+    if seconds == float("inf"):
+        stalling = set()
+
+    def work(item: int) -> int:
+        if item in stalling:
+            LET_GO.wait()
+        report_alive()
+        return item * item
+
+    found = list(each_with_stall_timeout(seconds, iter(range(5)), "file {}".format, work))
+    assert [item for item, _ in found] == list(range(5))
+    for item, result in found:
+        if item in stalling:
+            assert isinstance(result, Stalled)
+            assert result.location == f"file {item}"
+        else:
+            assert result == item * item
+
+
+def test_results_before_an_error_are_passed_on_and_so_is_the_error() -> None:
+    series = each_with_stall_timeout(300, [2, 1, 0, 3], str, lambda item: 2 // item)
+    assert [next(series), next(series)] == [(2, 1), (1, 2)]
+    with pytest.raises(ZeroDivisionError):
+        next(series)
+
+
+def test_a_series_that_nobody_waits_for_ends() -> None:
+    taken = []
+
+    def items() -> Iterator[int]:
+        for item in range(1000):
+            taken.append(item)
+            yield item
+
+    series = each_with_stall_timeout(300, items(), str, lambda _: time.sleep(0.1))
+    assert next(series)[0] == 0
+    series.close()
+    time.sleep(0.3)
+    count = len(taken)
+    time.sleep(0.3)
+    assert len(taken) == count < 10
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX systems only")
