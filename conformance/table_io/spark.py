@@ -12,9 +12,8 @@ geography to WKB.
 from __future__ import annotations
 
 import functools
-import itertools
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 import pyspark
@@ -24,22 +23,16 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.encryption import KeyService
 from conformance.table_io.local import plan_read
+from conformance.table_io.planning import pickle_tasks
 from conformance.table_io.read_tasks import arrow_schema, read_task
 from conformance.table_io.reading import ReadPlan
 from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import load_table
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.scan_planning.tasks import FileScanTask
-from spec_ref.table_metadata.reader import gc_disabled
-
-MAX_PARTITIONS = 10_000
 
 SPARK_TAKES_ARROW = int(pyspark.__version__.partition(".")[0]) >= 4
 """Whether a DataFrame can be made of an Arrow table. One of Python rows passes through additional Python workers."""
-
-MAX_GROUP = 1000
-"""The maximum number of scan tasks that are pickled together."""
 
 MAX_SENT_BYTES = 32 << 20
 """The bytes of scan tasks in one task of Spark, which may not exceed `spark.rpc.message.maxSize` (128 MiB)."""
@@ -92,26 +85,6 @@ def read_dataframe(
     frame = functools.reduce(DataFrame.union, frames).repartition(number)
     schema = from_arrow_schema(spark_schema(arrow_schema(read_plan)), prefer_timestamp_ntz=True)
     return frame.mapInArrow(make_reader(read_plan), schema)
-
-
-def pickle_tasks(tasks: Iterable[FileScanTask], partitions: int | None = None) -> tuple[int, list[bytes]]:
-    """Pickle scan tasks in groups of about the same size, as many for each partition.
-
-    Tasks that are pickled together share their class, partition and filter, which takes a fifth of the time.
-
-    Args:
-        tasks: the tasks.
-        partitions: the number of partitions; None for one per task, but at most `MAX_PARTITIONS`.
-
-    Returns:
-        The number of partitions, at least one, and the pickled lists of tasks.
-    """
-    with gc_disabled():  # otherwise it would visit the growing list again and again
-        planned = list(tasks)
-        number = max(1, min(partitions or len(planned), MAX_PARTITIONS))
-        groups = number * max(1, -(-len(planned) // (number * MAX_GROUP)))
-        ends = [len(planned) * end // groups for end in range(groups + 1)]
-        return number, [pickle.dumps(planned[start:end]) for start, end in itertools.pairwise(ends)]
 
 
 def _parts(groups: Sequence[bytes]) -> Iterator[list[bytes]]:

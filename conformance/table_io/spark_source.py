@@ -37,9 +37,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.table_io.encryption import load_key_file
 from conformance.table_io.local import plan_read
+from conformance.table_io.planning import pickle_tasks
 from conformance.table_io.read_tasks import arrow_schema
 from conformance.table_io.reading import ReadPlan
-from conformance.table_io.spark import group_batches, pickle_tasks
+from conformance.table_io.spark import group_batches
 from conformance.table_io.spark_types import spark_schema
 from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import Table, load_table

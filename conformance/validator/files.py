@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import operator
 from collections.abc import Iterable, Iterator
 
 import attrs
@@ -54,14 +56,15 @@ def check_files_group(context: Context, group: TaskGroup) -> Iterator[Emitted]:
     with ReadAhead(context.connections) as ahead:
         read_manifests_ahead(context, [task.manifest for task in group.tasks], ahead)
         parts = []
-        for task in group.tasks:
-            opened = open_manifest(context, task.manifest, ahead)
+        for manifest, tasks in itertools.groupby(group.tasks, operator.attrgetter("manifest")):
+            opened = open_manifest(context, manifest, ahead)
             if isinstance(opened, Finding):
                 continue  # reported by the check of the manifest
-            part = _Part(task, opened.manifest, probable_writer(context, opened.manifest))
-            with _unreadable_entries_skipped():
-                yield from _positions_facts(context, part)
-                parts.append(part)
+            writer = probable_writer(context, opened.manifest)
+            for part in (_Part(task, opened.manifest, writer) for task in tasks):
+                with _unreadable_entries_skipped():
+                    yield from _positions_facts(context, part)
+                    parts.append(part)
         for part, place, file in _checked_files(context, ahead.places_ahead(_places_of_files(parts)), ahead):
             features |= file.features
             if file.writer:

@@ -25,8 +25,18 @@ EMPTY: immutabledict[Any, Any] = immutabledict()
 """The default of every mapping that may be empty."""
 
 
-def _freeze(mapping: Mapping[Any, Any] | None) -> immutabledict[Any, Any] | None:
-    return mapping if type(mapping) is immutabledict or mapping is None else immutabledict(mapping)
+def freeze(value: Any) -> Any:
+    """Make a mapping immutable; other values, and null, are returned as they are.
+
+    Args:
+        value: the value of an attribute.
+
+    Returns:
+        The immutable value.
+    """
+    if value is None or type(value) is immutabledict or not isinstance(value, Mapping):
+        return value
+    return immutabledict(value)
 
 
 def spec_field(
@@ -80,7 +90,7 @@ def _as_values(_: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attrib
     made = []
     for field in fields:
         if str(field.type).startswith("Mapping[") and field.converter is None:
-            field = field.evolve(converter=_freeze)
+            field = field.evolve(converter=freeze)
         made.append(field.evolve(hash=False) if str(field.type) == "Any" else field)
     return made
 

@@ -37,6 +37,7 @@ SCRIPT = """
 import json, pickle, sys
 from conformance.adapter_sdk.arrow_rows import answer
 from conformance.engines.spark_reference.adapter import start_spark
+from conformance.table_io.planning import pickle_tasks
 from conformance.table_io.spark import read_dataframe
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 
@@ -65,7 +66,7 @@ while plan.nodeName() != "Union":
 results["divided_parts"] = plan.execute().getNumPartitions()
 reading.MAX_SENT_BYTES = limit
 def grouped(count, partitions=None):
-    number, groups = reading.pickle_tasks(range(count), partitions)
+    number, groups = pickle_tasks(range(count), partitions)
     found = [pickle.loads(group) for group in groups]
     assert [one for group in found for one in group] == list(range(count))
     return [number, sorted({len(group) for group in found}), len(found)]

@@ -29,7 +29,8 @@ from spec_ref.manifests import (
 )
 from spec_ref.manifests import build_manifest_file as describe
 from spec_ref.manifests.metrics import column_bound
-from spec_ref.partitioning.spec import UNPARTITIONED
+from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Identity
 from spec_ref.schemas.schema import Schema
 
 from manifest_strategies import SCHEMA, SPEC, VALUES, all_columns, entries, simple  # isort: skip
@@ -68,6 +69,20 @@ def test_records_of_columns_equal_those_of_rows(data: st.DataObject) -> None:
     for column in reader.decoded_batches(manifest, eager=True):
         made = read_records(manifest.row_reader, column)
         assert made == [manifest.row_reader(row) for row in column.to_list()] == rows
+
+
+@pytest.mark.parametrize(
+    ("type_", "values"), [(iceberg.DOUBLE, (0.0, -0.0)), (iceberg.LONG, (7, None)), (iceberg.STRING, ("", "é"))]
+)
+def test_equal_partitions_are_shared_unless_they_may_differ(type_: iceberg.Type, values: tuple[object, ...]) -> None:
+    schema = Schema((iceberg.NestedField(1, "p", False, type_),))
+    spec = PartitionSpec(0, (PartitionField(source_id=1, field_id=1000, name="p", transform=Identity()),))
+    rows = [simple(number, partition={1000: values[number % 2]}) for number in range(8)]
+    manifest = read_manifest(write_manifest(rows, spec, schema, V2))
+    (column,) = reader.decoded_batches(manifest)
+    made = [entry.data_file.partition for entry in read_records(manifest.row_reader, column) or ()]
+    assert [str(partition[1000]) for partition in made] == [str(value) for value in values] * 4
+    assert len({id(partition) for partition in made}) == (8 if type_ == iceberg.DOUBLE else 2)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

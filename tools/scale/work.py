@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from conformance.runner.execution import RunPlan, execute
 from conformance.runner.results import ResultsWriter
 from conformance.runner.targets import make_limits, target
 from conformance.table_io.local import plan_read, read_table
+from conformance.table_io.planning import pickle_tasks
 from conformance.table_io.records import read_rows
 from conformance.table_io.tables import load_table
 from conformance.validator.check_results import Facts
@@ -43,9 +43,9 @@ def keep_tasks(location: str) -> dict[str, Any]:
 
 def serialize_tasks(location: str) -> dict[str, Any]:
     """Plan a scan of all files and keep its tasks in the form that Spark's executors receive."""
-    _, tasks = plan_read(load_table(location))
-    packed = [pickle.dumps(task) for task in tasks]
-    return {"count": len(packed), "bytes": sum(map(len, packed))}
+    tasks = list(plan_read(load_table(location))[1])
+    _, groups = pickle_tasks(tasks)
+    return {"count": len(tasks), "bytes": sum(map(len, groups))}
 
 
 def read_batches(location: str) -> dict[str, Any]:

@@ -11,15 +11,19 @@ import attrs
 
 from spec_ref.avro_mapping.rows import ReadField, RowReader
 from spec_ref.columnar.encodings.avro.columns import (
+    BytesColumn,
     DecodedColumn,
+    EnumColumn,
     ListColumn,
     NullColumn,
     NumberColumn,
     RecordColumn,
+    UnionColumn,
+    decode_lazy,
     split_nulls,
 )
 from spec_ref.core.errors import SpecError
-from spec_ref.core.records import EMPTY
+from spec_ref.core.records import EMPTY, freeze
 from spec_ref.data_types.types import MapType
 from spec_ref.table_metadata.reader import gc_disabled
 
@@ -100,7 +104,30 @@ def _values(field: ReadField, column: DecodedColumn) -> Iterable[Any]:
         if field.required:
             raise _NullError
         return [missing if value is None else value if convert is None else convert(value) for value in values]
-    return values if convert is None else map(convert, values)
+    if convert is None:
+        return values
+    if isinstance(values, list) and _is_exact(column):
+        distinct = dict.fromkeys(values)
+        if 2 * len(distinct) <= len(values):
+            known = {value: freeze(convert(value)) for value in distinct}
+            return map(known.__getitem__, values)
+    return map(convert, values)
+
+
+def _is_exact(column: DecodedColumn) -> bool:
+    """Return whether equal values of a column are the same: 0.0 and -0.0 are equal, and so are True and 1."""
+    match decode_lazy(column):
+        case NumberColumn(values=values):
+            return bool(values.dtype.kind != "f")
+        case BytesColumn() | EnumColumn() | NullColumn():
+            return True
+        case RecordColumn(fields=fields):
+            return all(map(_is_exact, fields))
+        case UnionColumn(branches=branches):
+            values = [one for _, one in branches if not isinstance(one, NullColumn)]
+            return len(values) < 2 and all(map(_is_exact, values))
+        case _:
+            return False
 
 
 def _pairs(column: DecodedColumn) -> Iterator[Any] | None:
