@@ -124,8 +124,8 @@ def _is_exact(column: DecodedColumn) -> bool:
         case RecordColumn(fields=fields):
             return all(map(_is_exact, fields))
         case UnionColumn(branches=branches):
-            values = [one for _, one in branches if not isinstance(one, NullColumn)]
-            return len(values) < 2 and all(map(_is_exact, values))
+            types = [one for _, one in branches if not isinstance(one, NullColumn)]
+            return len(types) < 2 and all(map(_is_exact, types))
         case _:
             return False
 
