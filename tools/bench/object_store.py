@@ -5,9 +5,9 @@ The peer is a bound: the number of requests times their delay, by the number of 
 case it refuses two requests of a hundred with 503, and resets one connection of a hundred. A store that is so close
 answers 2,000 requests per second, as many footers as two processors check, which are measured too.
 
-Planning and reading one table are compared with PyIceberg by the number of requests, as each costs money. Iceberg-Java
-has no rows: its jars here have no client for S3. ``python -m tools.bench.object_store --help`` measures other sizes and
-stores.
+Planning and reading one table are compared with PyIceberg by the number of requests, as each costs money, and planning
+a table of many small manifests by the time. Iceberg-Java has no rows: its jars here have no client for S3.
+``python -m tools.bench.object_store --help`` measures other sizes and stores.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from conformance.validator.local import CONNECTIONS
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2
 from tools import table_kit
-from tools.bench.measure import BenchError, Claim, Measure, Peer, Scale
+from tools.bench.measure import BenchError, Claim, Measure, Peer, Scale, in_turns, timed
 from tools.bench.validation import run_measured
 from tools.counting_store import StoreBehavior, counting_store
 from tools.entry_point import run_main
@@ -41,6 +41,8 @@ from tools.store_environment import BUCKET
 from tools.table_kit import TableKit
 
 FILES_A_MANIFEST = 1000
+SMALL = 5
+"""The number of files of a small manifest."""
 
 
 @contextmanager
@@ -56,17 +58,16 @@ def written_to(folder: Path) -> Iterator[None]:
         yield
 
 
-def make_table(folder: Path, files: int) -> str:
+def make_table(folder: Path, files: int, per_manifest: int = FILES_A_MANIFEST) -> str:
     """Make a table of small Parquet files, which are links to one file; return its metadata file."""
     location = f"s3://{BUCKET}/db/t{files}"
     with written_to(folder):
         kit = TableKit(location, FIELDS, version=V2)
         real = kit.file([{1: number, 2: number % 7} for number in range(100)])
         source = folder / real.file_path.removeprefix("s3://")
-        for first in range(0, files, FILES_A_MANIFEST):
+        for first in range(0, files, per_manifest):
             paths = [
-                f"{location}/data/{number:06d}-f.parquet"
-                for number in range(first, min(first + FILES_A_MANIFEST, files))
+                f"{location}/data/{number:06d}-f.parquet" for number in range(first, min(first + per_manifest, files))
             ]
             for path in paths:
                 os.link(source, folder / path.removeprefix("s3://"))
@@ -95,14 +96,16 @@ class Figures:
     """Seconds: the number of requests times their delay, divided by the number of connections."""
 
 
-def measure_validation(files: int, behavior: StoreBehavior, workers: int) -> Figures:
+def measure_validation(
+    files: int, behavior: StoreBehavior, workers: int, per_manifest: int = FILES_A_MANIFEST
+) -> Figures:
     """Validate a table at level files.
 
     Raises:
         BenchError: the report does not cover the whole table, or has errors.
     """
     with tempfile.TemporaryDirectory(prefix="object-store-") as folder, counting_store(Path(folder), behavior) as store:
-        location = make_table(Path(folder), files)
+        location = make_table(Path(folder), files, per_manifest)
         command = ["validate", location, "--level", "files", "--format", "json", "--workers", str(workers)]
         with patch.dict(os.environ, store.environment):
             seconds, processor, memory, _, answer = run_measured([sys.executable, "-m", "conformance", *command])
@@ -126,13 +129,20 @@ def measure_validation(files: int, behavior: StoreBehavior, workers: int) -> Fig
 
 def claims(scale: Scale) -> Iterator[Claim]:
     """Measure a store without faults, and one that throttles; then count requests beside PyIceberg."""
-    files = scale.size(10_000, 200)
-    for case, manners in (("", StoreBehavior()), (", throttled", StoreBehavior(busy=0.02, reset=0.01))):
-        rounds = [measure_validation(files, manners, os.cpu_count() or 1) for _ in range(min(3, scale.rounds))]
+    throttling = StoreBehavior(busy=0.02, reset=0.01)
+    files, few = scale.size(10_000, 200), scale.size(2500, 100)
+    for case, count, per_manifest, manners in (
+        ("", files, FILES_A_MANIFEST, StoreBehavior()),
+        (", throttled", files, FILES_A_MANIFEST, throttling),
+        (f" in {few // SMALL:,} manifests", few, SMALL, StoreBehavior()),
+    ):
+        rounds = [
+            measure_validation(count, manners, os.cpu_count() or 1, per_manifest) for _ in range(min(3, scale.rounds))
+        ]
         last = rounds[-1]
         yield Claim(
             path="object store",
-            case=f"level files of {files:,} files{case}",
+            case=f"level files of {count:,} files{case}",
             ours=tuple(one.seconds for one in rounds),
             peer="requests x delay / connections",
             theirs=tuple(one.ideal for one in rounds),
@@ -140,16 +150,19 @@ def claims(scale: Scale) -> Iterator[Claim]:
             note=f"{last.requests:,} requests, {last.refused:,} of them refused; "
             f"{last.processor:.1f} processor seconds, start included; {last.memory >> 20} MiB",
         )
+    yield _small_manifests(few, scale.rounds)
     yield from _requests(scale.size(100, 20))
 
 
 PYICEBERG = """
 import json, os, sys
-import pyiceberg
+import pyiceberg, pyiceberg.manifest as manifest
 from pyiceberg.table import StaticTable
 print(json.dumps(f"PyIceberg {pyiceberg.__version__}"), flush=True)
 for line in sys.stdin:
     what, location, endpoint = json.loads(line)
+    for cache in ("_manifest_cache", "_manifests"):
+        if hasattr(getattr(manifest, cache, None), "clear"): getattr(manifest, cache).clear()
     properties = {"s3.endpoint": endpoint, "s3.region": "us-east-1", "s3.access-key-id": "testing",
         "s3.secret-access-key": "testing"}
     scan = StaticTable.from_metadata(location, properties).scan()
@@ -160,6 +173,41 @@ SCANS: dict[str, Callable[[str], int]] = {
     "planning": lambda location: len(list(plan_read(load_table(location))[1])),
     "reading": lambda location: read_table(load_table(location)).read_all().num_rows,
 }
+
+
+def _small_manifests(files: int, rounds: int) -> Claim:
+    """Measure planning a table of small manifests.
+
+    Raises:
+        BenchError: the sides find different files.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="object-store-") as folder,
+        counting_store(Path(folder), StoreBehavior()) as store,
+        Peer("pyiceberg", PYICEBERG) as peer,
+        patch.dict(os.environ, store.environment),
+    ):
+        location = make_table(Path(folder), files, SMALL)
+        found, expected = SCANS["planning"](location), peer("planning", location, store.endpoint)
+        if found != expected:
+            raise BenchError(f"planning: {found} files, and {expected} with {peer.version}")
+        taken = in_turns(
+            {
+                "ours": lambda: timed(lambda: SCANS["planning"](location)),
+                "theirs": lambda: timed(lambda: peer("planning", location, store.endpoint)),
+            },
+            rounds,
+        )
+        return Claim(
+            path="object store",
+            case=f"planning {files:,} files in {files // SMALL:,} manifests",
+            ours=taken["ours"],
+            peer=peer.version,
+            theirs=taken["theirs"],
+            goal=0.5,
+        )
+
+
 SCANNED_ROWS = 20_000
 """The rows of each file that is read: about 400 KB, more than one request has of the end of a file."""
 
