@@ -34,9 +34,9 @@ def freeze(value: Any) -> Any:
     Returns:
         The immutable value.
     """
-    if value is None or type(value) is immutabledict or not isinstance(value, Mapping):
+    if value is None or type(value) is immutabledict:
         return value
-    return immutabledict(value)
+    return immutabledict(value) if type(value) is dict or isinstance(value, Mapping) else value
 
 
 def spec_field(
