@@ -14,11 +14,11 @@ from cyclopts import Parameter
 
 from conformance import vectors
 from conformance.core.failures import ExitStatus, UsageError, suggest_names
+from conformance.core.lazy_imports import lazy_imports
 from conformance.core.spec_links import section_link
 from conformance.rules import find_checks, registry, retired_check_ids
 from conformance.runner import expectations
 from conformance.runner.expectations import Deviation, DeviationKind
-from conformance.runner.results import Case, sparse_json
 from conformance.validator.advice import Advice, advice, requirement_advice
 from conformance.vectors import Vector
 from spec_ref.checks import Check
@@ -31,6 +31,9 @@ from spec_ref.requirements import (
     contradictions,
     register,
 )
+
+with lazy_imports():
+    from conformance.runner import results
 
 AREA = 3
 """The length of the start of a code that names its area, such as HSH."""
@@ -123,7 +126,7 @@ def _vector(id_: str, folder: Path | None) -> Vector | None:
 def _show_vector(vector: Vector, format: str) -> int:
     """Print what a vector shows, and how to run it."""
     if format == "json":
-        sys.stdout.write(json.dumps(sparse_json(Case.from_vector(vector)), indent=2) + "\n")
+        sys.stdout.write(json.dumps(results.sparse_json(results.Case.from_vector(vector)), indent=2) + "\n")
         return ExitStatus.CONFORMANT
     print(f"{vector.id} is a vector of the suite {vector.suite}")
     lines = [*_part("note", vector.note), *_part("operation", vector.operation.name)]
