@@ -93,7 +93,7 @@ def test_a_wrong_size_in_the_manifest_is_found_as_such(file_format: FileFormat, 
 @pytest.mark.parametrize("size", [0, 1, 5, END_BYTES - 1, END_BYTES, END_BYTES + 1, 3 * END_BYTES])
 def test_a_file_on_a_store_has_its_bytes_whatever_size_was_announced(size: int, store: Store) -> None:
     content = random.Random(size).randbytes(size)
-    location = f"s3://{BUCKET}/files/{size}"
+    location = f"s3://{BUCKET}/sizes/{size}"
     write_bytes(location, content)
     for length in (None, -1, 0, 1, size, size - 1, size + 1, size + 2 * END_BYTES):
         for file_format in (FileFormat.PARQUET, FileFormat.AVRO):
