@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
@@ -39,12 +39,6 @@ class DaemonPool:
         """End the threads after the work that they have begun; the callers cancel the futures of other work."""
         for _ in range(self._threads):
             self._queue.put(None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def _serve(waiting: queue.SimpleQueue[_Work | None]) -> None:

@@ -348,7 +348,7 @@ def _files_tasks(context: Context, tasks: Sequence[ManifestTask], sums: dict[int
             if context.level.includes(Level.ROWS):
                 rows_of_a_file = max(counted.live.records, 0) // max(counted.live.data_files, 1)
                 files = max(min(files, ROWS_PER_BUCKET // max(rows_of_a_file, 1)), 1)
-            elif _on_store(context):  # no request overlaps with the first and the last files of a task
+            elif _on_store(context):  # each task reads its manifest again
                 files = max(files, FILES_AT_ONCE_ON_STORES)
             for start in range(0, counted.entries, files):
                 yield FilesTask(task, start, min(start + files, counted.entries))

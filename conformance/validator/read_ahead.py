@@ -2,7 +2,7 @@
 
 Reading the end of a file on S3 takes one request, whose latency is many times longer than the checks of the footer.
 Therefore threads open some of the next files, and read manifests. Each keeps only the end of its file, or a whole file
-of at most `MAX_BYTES`.
+if it is small.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ReadAhead:
         yield from waiting
 
     def read_ahead(self, location: str) -> None:
-        """Let a thread read a whole file, of at most `MAX_BYTES`, that `read_bytes` will be asked for."""
+        """Let a thread read a whole file, whose size the caller limits, for `read_bytes`."""
         self._request(location, lambda _: read_bytes(location))
 
     def open_rows(self, data_file: DataFile) -> Any:

@@ -168,6 +168,7 @@ class _SeriesReader(Generic[Item, T]):
                     if self._abandoned:
                         return
                     self._made.append((self._current[0], made))
+                    self._signs[0] = now  # this item has not stalled, however long it took
                     if now - passed > PASSING_SECONDS:
                         self._pass_on(last=False)
                         passed = now
@@ -217,6 +218,7 @@ class _SeriesReader(Generic[Item, T]):
         except (KeyboardInterrupt, GeneratorExit):
             with self._turn:
                 self._abandoned = True
+            _left_behind.append(self._thread)
             raise
 
 
