@@ -161,6 +161,11 @@ class Context:
         """Whether checks of files emit which of their rows are deleted."""
         return self.level.includes(Level.ROWS) and self.has_position_deletes
 
+    @property
+    def compares_positions(self) -> bool:
+        """Whether rules over several files compare the positions in delete files, and not only the files they name."""
+        return self.counts_partitions or self.metadata.next_row_id is not None
+
     @functools.cached_property
     def unified_partition(self) -> StructType | None:
         """The unified partition type; None if the type of a spec is not known."""

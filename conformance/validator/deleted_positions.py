@@ -191,10 +191,10 @@ class PathFacts:
     ) -> Iterator[tuple[FactOrigin, Finding]]:
         """Find new vectors that lack positions of the vector that they replace: deleted rows reappear (DEL026)."""
         new = [one for one in mine if one.is_vector and one.snapshot == snapshot_id]
-        if live is None or not new:
+        if live is None or not new or path not in self.replaced:
             return
         has = _positions([runs for one in new for runs in mine[one]])
-        for old, runs in self.replaced.get(path, {}).items():
+        for old, runs in self.replaced[path].items():
             if old.manifest in manifests and old.snapshot == snapshot_id:
                 lost = np.setdiff1d(_positions(runs), has)
                 if len(lost):
@@ -244,13 +244,11 @@ def _scope(
 
 
 def _positions(runs: Runs) -> Numbers:
-    """Return each position of some runs once."""
-    parts = [
-        np.arange(start, start + count)
-        for starts, counts, *_ in runs
-        for start, count in zip(starts.tolist(), counts.tolist(), strict=True)
-    ]
-    return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
+    """Return each position of some runs once, in order."""
+    none = np.zeros(0, np.int64)
+    starts, counts = (np.concatenate([none, *(run[column] for run in runs)]) for column in (0, 1))
+    before = np.cumsum(counts) - counts  # the number of positions in earlier runs
+    return np.unique(np.repeat(starts - before, counts) + np.arange(counts.sum()))
 
 
 def _count_deleted(

@@ -106,6 +106,9 @@ def deleted_facts(
 ) -> Iterator[Facts]:
     """Yield deleted positions as facts, for each data file.
 
+    Where no rule compares the positions in delete files, the facts only name the data files: the positions of a table
+    may take more memory than all else.
+
     Args:
         context: the table.
         origin: the entry of the delete file.
@@ -121,7 +124,8 @@ def deleted_facts(
     encoded = paths.dictionary_encode()
     codes = encoded.indices.to_numpy()
     for code, path in enumerate(encoded.dictionary.to_pylist()):
-        yield from deleted_facts(context, origin, path, np.sort(positions[codes == code]))
+        mine = np.sort(positions[codes == code]) if context.compares_positions else positions[:0]
+        yield from deleted_facts(context, origin, path, mine)
 
 
 class RowIds:
