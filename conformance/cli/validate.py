@@ -125,7 +125,8 @@ def validate(
     outcomes: list[ValidationResult] = []
     budget = TimeBudget(time_budget)
     trust = table_trust.LocalFilePolicy(allow_local_files)
-    memory.keep_freed_memory()
+    if level != "metadata":
+        memory.keep_freed_memory()
     with (
         progress() as report_progress,
         catalogs.Catalogs() as found,

@@ -336,7 +336,8 @@ def _table(outcome: ValidationResult, report: TableReport, paint: Paint, *, verb
     for finding in report.findings:
         if finding not in quiet:
             yield from _finding(finding, paint)
-    obstacles = [reader for reader in engine_readability(report.features) if not reader.reads]
+    readers = engine_readability(report.features) if report.features else ()
+    obstacles = [reader for reader in readers if not reader.reads]
     for reader in obstacles if verbose else ():
         reasons = "; ".join(dict.fromkeys(f"{fact.outcome}: {fact.reason}" for fact in reader.obstacles))
         yield f"  {paint('not readable by', '36')} {reader.engine} {reader.versions}: {reasons}"

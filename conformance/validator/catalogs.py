@@ -10,8 +10,6 @@ import json
 import os
 import queue
 import re
-import subprocess
-import tempfile
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
@@ -27,6 +25,9 @@ from conformance.validator.catalog_process import WILDCARD
 from conformance.validator.table_root import UnreadableTable
 
 with lazy_imports():
+    import subprocess
+    import tempfile
+
     from conformance import engine_setup
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, TypeVar
 
 from conformance.core.failures import NotExamined
+from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.backend import BucketCheck, Progress, StageStopped, TaskCheck, ignore_progress
 from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
 from conformance.validator.process_isolation import CrashFinding, IsolatedRunner, manifest_crash_finding
 from spec_ref.checks.findings import Finding, Tally
+
+with lazy_imports():
+    import tempfile
 
 T = TypeVar("T")
 R = TypeVar("R")

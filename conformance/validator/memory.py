@@ -7,8 +7,12 @@ machines whose hosts reclaim free pages.
 
 from __future__ import annotations
 
-import ctypes
 from contextlib import suppress
+
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    import ctypes
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 """The parameter numbers of ``mallopt``, from ``malloc.h``."""

@@ -29,10 +29,13 @@ import attrs
 import rtoml
 
 from conformance.core.failures import UsageError
-from conformance.engine_setup.folders import engine_files
+from conformance.core.lazy_imports import lazy_imports
 from spec_ref.data_types.types import is_primitive, kind
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 from spec_ref.table_metadata import TableMetadata
+
+with lazy_imports():
+    from conformance.engine_setup import folders
 
 OUTCOMES = ("refuses", "fails", "wrong")
 
@@ -110,7 +113,7 @@ def obstacles() -> tuple[Obstacle, ...]:
 @functools.cache
 def _files() -> tuple[dict[str, Any], ...]:
     """Read the files of all engines."""
-    return tuple(_read(path) for path in engine_files("readability.toml"))
+    return tuple(_read(path) for path in folders.engine_files("readability.toml"))
 
 
 _FACT = ("engine", "feature", "outcome", "reason", "evidence")
