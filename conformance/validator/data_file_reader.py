@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,14 +20,15 @@ from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.data_files.orc_footer import check_start as check_orc_start
 from spec_ref.data_files.orc_footer import read_stripe_offsets, read_stripes
 from spec_ref.data_files.parquet_reader import decrypted_footer
-from spec_ref.data_files.parquet_schema import check_parquet_schema
-from spec_ref.data_files.parquet_thrift import CompactReader, parse_schema, read_footer
+from spec_ref.data_files.parquet_schema import check_parquet_schema, columns_from_parquet
+from spec_ref.data_files.parquet_thrift import CompactReader, ParquetNode, parse_schema, read_footer
 from spec_ref.data_files.reader import DataFileReader, open_rows
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes, open_source
 from spec_ref.json import documents
 from spec_ref.manifests.data_file import FileFormat
+from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.name_mapping import MappedField
 
 AVRO = "AVR014"
@@ -113,12 +115,13 @@ def open_file(
 def _parquet(file: Any, mapping: Mapped, decryption: Any = None) -> OpenedFile:
     plain = file if decryption is None else decrypted_footer(file, decryption)
     reader = CompactReader(read_footer(plain))
-    root = parse_schema(reader)
+    schema = _read_parquet_schema(reader, mapping)
     start_is_late = isinstance(plain, StoreFile) and not plain.start_is_known
     if not start_is_late:
         check_start(plain)
-    footer = parse_footer(reader, root)
-    rows = open_rows(file, FileFormat.PARQUET, mapping, decryption_properties=decryption, parquet_schema=root)
+    footer = parse_footer(reader, schema.root)
+    options = {"decryption_properties": decryption, "parquet_columns": schema.columns}
+    rows = open_rows(file, FileFormat.PARQUET, mapping, **options)
     unreadable = _unreadable_columns(rows)
     seen = set(map(_key, unreadable))
 
@@ -135,10 +138,41 @@ def _parquet(file: Any, mapping: Mapped, decryption: Any = None) -> OpenedFile:
         by_name=rows.columns.mapped,
         created_by=footer.created_by,
         unreadable=unreadable,
-        faults=() if rows.columns.mapped else tuple(one for one in check_parquet_schema(root) if _key(one) not in seen),
+        faults=tuple(one for one in schema.faults if _key(one) not in seen),
         chunks=footer.chunks,
         offsets=footer.offsets,
     )
+
+
+@attrs.frozen(eq=False)
+class _ParquetSchema:
+    """The schema of a Parquet file, and what follows from it."""
+
+    stored: bytes
+    """The footer up to the end of the schema."""
+
+    mapping: Mapped
+    root: ParquetNode
+    columns: FileColumns
+    faults: tuple[Violation, ...]
+    """The deviations from Appendix A of a schema that has field ids."""
+
+
+_RECENT: deque[_ParquetSchema] = deque(maxlen=4)
+"""The last schemas that were read. Most files of a table have the same bytes, and parsing them takes longer than all
+other checks of a footer."""
+
+
+def _read_parquet_schema(footer: CompactReader, mapping: Mapped) -> _ParquetSchema:
+    for known in tuple(_RECENT):
+        if known.mapping is mapping and footer.skip_schema(known.stored):
+            return known
+    root = parse_schema(footer)
+    columns = columns_from_parquet(root, mapping)
+    faults = () if columns.mapped else tuple(check_parquet_schema(root))
+    made = _ParquetSchema(footer.data[: footer.at], mapping, root, columns, faults)
+    _RECENT.append(made)
+    return made
 
 
 def _orc(file: Any, mapping: Mapped) -> OpenedFile:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from spec_ref.core.errors import spec_error
 from spec_ref.data_files.parquet_schema import columns_from_parquet
-from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.data_types.types import BINARY, STRING, StructType
 from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.name_mapping import MappedField
@@ -33,7 +33,7 @@ def open_parquet(
     use_threads: bool = False,
     use_dictionaries: bool = False,
     decryption_properties: Any = None,
-    schema: ParquetNode | None = None,
+    known_columns: FileColumns | None = None,
 ) -> tuple[FileColumns, Any]:
     """Open a Parquet file; see `spec_ref.data_files.reader.open_rows`.
 
@@ -43,7 +43,7 @@ def open_parquet(
         use_threads: whether pyarrow may decode columns in several threads.
         use_dictionaries: whether texts and bytes may be returned as dictionary arrays.
         decryption_properties: pyarrow's ``FileDecryptionProperties``, if the file is encrypted.
-        schema: the schema of the file, if it was read before.
+        known_columns: the columns of the file with the mapping, if its schema was read before.
 
     Returns:
         The columns of the file, and the function that reads its batches.
@@ -51,10 +51,10 @@ def open_parquet(
     Raises:
         SpecError: PQT001 to PQT007 if the file cannot be read.
     """
-    if schema is None:
+    written = known_columns
+    if written is None:
         footer = file if decryption_properties is None else decrypted_footer(file, decryption_properties)
-        schema = read_parquet_schema(footer)
-    written = columns_from_parquet(schema, mapping)
+        written = columns_from_parquet(read_parquet_schema(footer), mapping)
     options = {} if decryption_properties is None else {"decryption_properties": decryption_properties}
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:

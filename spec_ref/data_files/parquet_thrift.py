@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import record
-from spec_ref.encodings.varint import read_varint, unzigzag
+from spec_ref.encodings.varint import read_varint
 
 MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
@@ -229,13 +229,31 @@ class CompactReader:
             self._before_schema[field_id] = value
         raise _footer_error("the footer has no schema", self.at)
 
+    def skip_schema(self, known: bytes) -> bool:
+        """Skip the schema where it is known: that of a footer which begins with the same bytes.
+
+        Args:
+            known: the bytes of another footer up to the end of its schema.
+
+        Returns:
+            Whether this footer begins with them; if not, nothing was read.
+        """
+        if not self.data.startswith(known):
+            return False
+        for field_id, kind in self.fields():
+            if field_id == SCHEMA_ID:
+                break
+            self._before_schema[field_id] = self.value(kind, 0)
+        self.at = len(known)
+        return True
+
     def rest(self) -> dict[int, Any]:
         """Read the fields of the first struct after `schema`.
 
         Returns:
             All fields of the struct but the schema, by id.
         """
-        return {**self._before_schema, **{field_id: self.value(kind, 0) for field_id, kind in self.fields(SCHEMA_ID)}}
+        return {**self._before_schema, **self._struct(0, SCHEMA_ID)}
 
     def fields(self, field_id: int = 0) -> Any:
         """Read the field ids and kinds of a struct, whose values the caller reads in between.
@@ -283,7 +301,7 @@ class CompactReader:
         if depth >= MAX_DEPTH:
             raise _footer_error("the footer is nested too deeply", depth)
         if kind == _STRUCT:
-            return {field_id: self.value(inner, depth + 1) for field_id, inner in self.fields()}
+            return self._struct(depth + 1)
         if kind in (_LIST, _SET):
             head = self.take(1)[0]
             count = self.varint() if head >> 4 == 15 else head >> 4
@@ -293,6 +311,23 @@ class CompactReader:
             kinds = self.take(1)[0] if count else 0
             return [(self.element(kinds >> 4, depth), self.element(kinds & 0x0F, depth)) for _ in range(count)]
         raise _footer_error("the footer is damaged", f"type {kind}")
+
+    def _struct(self, depth: int, field_id: int = 0) -> dict[int, Any]:
+        """Read the fields of a struct, as `fields` does, without suspending it for each."""
+        data, end, members = self.data, len(self.data), dict[int, Any]()
+        while True:
+            head = data[self.at]
+            self.at += 1
+            kind = head & 0x0F
+            if kind == _STOP:
+                return members
+            field_id = field_id + (head >> 4) if head >> 4 else self.integer()
+            if kind in _INTEGERS and self.remaining and self.at < end and (octet := data[self.at]) < 0x80:
+                self.at += 1  # what `value` does for most numbers, which have one byte
+                self.remaining -= 1
+                members[field_id] = (octet >> 1) ^ -(octet & 1)
+            else:
+                members[field_id] = self.value(kind, depth)
 
     def element(self, kind: int, depth: int) -> Any:
         """Read a value in a list, where a boolean takes a byte.
@@ -362,8 +397,9 @@ class CompactReader:
         return value
 
     def integer(self) -> int:
-        """Read a zig-zag integer."""
-        return unzigzag(self.varint())
+        """Read a zig-zag integer, as `spec_ref.encodings.varint.unzigzag` defines it."""
+        value = self.varint()
+        return (value >> 1) ^ -(value & 1)
 
 
 def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[ParquetNode, int]:

@@ -10,7 +10,6 @@ import pyarrow as pa
 from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.batches import BATCH_ROWS, Batches, InputFile
-from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.column_projection import FileColumns
 from spec_ref.schemas.name_mapping import MappedField
@@ -51,7 +50,7 @@ def open_rows(
     use_threads: bool = False,
     use_dictionaries: bool = False,
     decryption_properties: Any = None,
-    parquet_schema: ParquetNode | None = None,
+    parquet_columns: FileColumns | None = None,
 ) -> DataFileReader:
     """Open a data file, position delete file or equality delete file.
 
@@ -64,7 +63,7 @@ def open_rows(
             projection (`spec_ref.columnar.schemas.column_projection`) accepts.
         decryption_properties: pyarrow's ``FileDecryptionProperties``, if the file is a Parquet file with modular
             encryption.
-        parquet_schema: the schema of a Parquet file, if it was read before.
+        parquet_columns: the columns of a Parquet file with the mapping, if its schema was read before.
 
     Returns:
         The opened file.
@@ -82,7 +81,7 @@ def open_rows(
             "use_dictionaries": use_dictionaries,
             "decryption_properties": decryption_properties,
         }
-        return DataFileReader(*open_parquet(file, mapping, **options, schema=parquet_schema))
+        return DataFileReader(*open_parquet(file, mapping, **options, known_columns=parquet_columns))
     if file_format is FileFormat.ORC:
         from spec_ref.data_files.orc_reader import open_orc  # noqa: PLC0415
 

@@ -13,6 +13,7 @@ WITHOUT_DEFINITION = {
     "spec_ref.data_files.parquet_footer.logical_types": "It is about pyarrow: which types it does not write.",
     "spec_ref.data_files.parquet_reader.decrypted_footer": _FORMAT,
     "spec_ref.data_files.parquet_schema.check_parquet_schema": "It is a definition: tables of types in Appendix A.",
+    "spec_ref.data_files.parquet_schema.columns_from_parquet": "It is a definition: tables of types in Appendix A.",
     "spec_ref.data_files.parquet_thrift.CompactReader": _FORMAT,
     "spec_ref.data_files.parquet_thrift.parse_schema": _FORMAT,
     "spec_ref.data_files.parquet_thrift.read_footer": _FORMAT,
