@@ -93,13 +93,13 @@ test: $(READY)    ## lint, check the types and pass every test, including those 
 	tools/system_packages.sh
 	$(BIN)/iceberg-conformance engines install --all
 	-$(BIN)/iceberg-conformance engines install moto iceberg-rest hive-metastore
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
 	$(BIN)/python -m tools.bench --quick --rounds 1
 
 reword: $(READY)    ## run every test with randomly reworded messages, which shows that nothing depends on a text: as long as the tests
 	$(BIN)/iceberg-conformance engines install --all
-	nice -n 15 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --hypothesis-profile repeatable --reword
+	nice -n 15 $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --hypothesis-profile repeatable --reword
 
 EXAMPLES ?= 1000
 SEED ?= 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
@@ -13,6 +14,10 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from conformance.adapter_sdk.spark_settings import JAVA
+
+# Most objects belong to modules, classes and tests, which stay until the process ends: the garbage collector visits
+# them less often (every 700 new objects by default), which saves a twentieth of the time.
+gc.set_threshold(50_000)
 
 # Interrupts are ignored by what a shell starts in the background, and by all that this starts: the tests of interrupts
 # would wait without end.
