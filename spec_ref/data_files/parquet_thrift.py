@@ -304,8 +304,12 @@ class CompactReader:
             return self._struct(depth + 1)
         if kind in (_LIST, _SET):
             head = self.take(1)[0]
-            count = self.varint() if head >> 4 == 15 else head >> 4
-            return [self.element(head & 0x0F, depth) for _ in range(self.check_count(count))]
+            count = self.check_count(self.varint() if head >> 4 == 15 else head >> 4)
+            inner = head & 0x0F
+            if inner == _STRUCT and depth + 1 < MAX_DEPTH and count <= self.remaining:
+                self.remaining -= count  # what `element` does for each
+                return [self._struct(depth + 2) for _ in range(count)]
+            return [self.element(inner, depth) for _ in range(count)]
         if kind == _MAP:
             count = self.check_count(self.varint())
             kinds = self.take(1)[0] if count else 0
