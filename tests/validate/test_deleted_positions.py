@@ -12,9 +12,12 @@ import delete_scope_faults as faults
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conformance.validator.context import Level, ManifestMembership
-from conformance.validator.deleted_positions import TARGETS, FactOrigin, PathFacts, keep_scope_fields
+from conformance.validator.deleted_positions import TARGETS, FactOrigin, PathFacts, _positions, keep_scope_fields
+from conformance.validator.row_ids import deleted_facts
 from conformance.validator.run import SnapshotSelection
 from conformance.vectors.golden_tables import index, materialize
 from spec_ref.checks.findings import Severity
@@ -131,3 +134,27 @@ FAULTS = {
 def test_the_validator_shows_a_fault_of_the_rule(fault: faults.Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     fault(monkeypatch)
     assert {name for name, (delete, left) in CASES.items() if rows_left(delete) != left} == FAULTS[fault]
+
+
+RUN = st.tuples(st.integers(0, 40), st.integers(0, 5))
+"""The start of a run of positions, and their number."""
+
+
+@given(st.lists(st.lists(RUN)))
+def test_the_positions_of_runs_are_each_number_in_them_once(files: list[list[tuple[int, int]]]) -> None:
+    runs = [tuple(np.array([run[column] for run in file], np.int64) for column in (0, 1)) for file in files]
+    wanted = {start + number for file in files for start, count in file for number in range(count)}
+    assert _positions(runs).tolist() == sorted(wanted)
+
+
+@pytest.mark.parametrize("compares_positions", [True, False])
+def test_positions_are_kept_only_where_a_rule_compares_them(compares_positions: bool) -> None:
+    context: Any = SimpleNamespace(id_buckets=1, compares_positions=compares_positions)
+    facts = list(deleted_facts(context, DATA, pa.array(["f1", "f0", "f1"]), np.array([5, 3, 4])))
+    keys: list[Any] = [fact.rows.column(0) for fact in facts]
+    named = {key.dictionary[0].as_py(): fact.rows.to_pylist() for key, fact in zip(keys, facts, strict=True)}
+    kept = {
+        "f0": [{"key": "f0", "position": 3, "count": 1}],
+        "f1": [{"key": "f1", "position": 4, "count": 2}],
+    }
+    assert named == (kept if compares_positions else {"f0": [], "f1": []})
