@@ -6,6 +6,7 @@ import faulthandler
 import multiprocessing.forkserver
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -183,7 +184,7 @@ def test_a_full_disk_ends_the_check_with_the_reason_and_what_was_found(
 def test_a_folder_that_is_not_there_for_temporary_files_is_reported(
     engine: LocalBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local.tempfile, "tempdir", str(tmp_path / "nothing"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nothing"))
     assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), "TMPDIR")
 
 
