@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import record
-from spec_ref.encodings.varint import read_varint
+from spec_ref.encodings.varint import read_varint, unzigzag
 
 MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
@@ -304,12 +304,8 @@ class CompactReader:
             return self._struct(depth + 1)
         if kind in (_LIST, _SET):
             head = self.take(1)[0]
-            count = self.check_count(self.varint() if head >> 4 == 15 else head >> 4)
-            inner = head & 0x0F
-            if inner == _STRUCT and depth + 1 < MAX_DEPTH and count <= self.remaining:
-                self.remaining -= count  # what `element` does for each
-                return [self._struct(depth + 2) for _ in range(count)]
-            return [self.element(inner, depth) for _ in range(count)]
+            count = self.varint() if head >> 4 == 15 else head >> 4
+            return [self.element(head & 0x0F, depth) for _ in range(self.check_count(count))]
         if kind == _MAP:
             count = self.check_count(self.varint())
             kinds = self.take(1)[0] if count else 0
@@ -318,7 +314,7 @@ class CompactReader:
 
     def _struct(self, depth: int, field_id: int = 0) -> dict[int, Any]:
         """Read the fields of a struct, as `fields` does, without suspending it for each."""
-        data, end, members = self.data, len(self.data), dict[int, Any]()
+        data, members = self.data, dict[int, Any]()
         while True:
             head = data[self.at]
             self.at += 1
@@ -326,12 +322,7 @@ class CompactReader:
             if kind == _STOP:
                 return members
             field_id = field_id + (head >> 4) if head >> 4 else self.integer()
-            if kind in _INTEGERS and self.remaining and self.at < end and (octet := data[self.at]) < 0x80:
-                self.at += 1  # what `value` does for most numbers, which have one byte
-                self.remaining -= 1
-                members[field_id] = (octet >> 1) ^ -(octet & 1)
-            else:
-                members[field_id] = self.value(kind, depth)
+            members[field_id] = self.value(kind, depth)
 
     def element(self, kind: int, depth: int) -> Any:
         """Read a value in a list, where a boolean takes a byte.
@@ -401,9 +392,8 @@ class CompactReader:
         return value
 
     def integer(self) -> int:
-        """Read a zig-zag integer, as `spec_ref.encodings.varint.unzigzag` defines it."""
-        value = self.varint()
-        return (value >> 1) ^ -(value & 1)
+        """Read a zig-zag integer."""
+        return unzigzag(self.varint())
 
 
 def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[ParquetNode, int]:
