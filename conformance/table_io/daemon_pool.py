@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -39,6 +41,28 @@ class DaemonPool:
         """End the threads after the work that they have begun; the callers cancel the futures of other work."""
         for _ in range(self._threads):
             self._queue.put(None)
+
+
+_END: Any = object()
+
+
+def read_ahead(items: Iterator[T], count: int) -> Generator[T, None, None]:
+    """Produce the next items in a thread while the consumer is busy with one; errors are raised in their place.
+
+    Args:
+        items: makes the items; a generator saves time if it mostly works outside of Python's lock.
+        count: how many items may wait for the consumer.
+    """
+    pool = DaemonPool(1)
+    waiting = deque(pool.submit(partial(next, items, _END)) for _ in range(count))
+    try:
+        while (item := waiting.popleft().result()) is not _END:
+            waiting.append(pool.submit(partial(next, items, _END)))
+            yield item
+    finally:
+        for future in waiting:
+            future.cancel()
+        pool.close()
 
 
 def _serve(waiting: queue.SimpleQueue[_Work | None]) -> None:

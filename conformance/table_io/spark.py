@@ -20,6 +20,7 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from conformance.table_io.daemon_pool import read_ahead
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.encryption import KeyService
 from conformance.table_io.local import plan_read
@@ -36,6 +37,10 @@ SPARK_TAKES_ARROW = int(pyspark.__version__.partition(".")[0]) >= 4
 
 MAX_SENT_BYTES = 32 << 20
 """The bytes of scan tasks in one task of Spark, which may not exceed `spark.rpc.message.maxSize` (128 MiB)."""
+
+
+BATCH_ROWS = 1 << 16
+"""The rows of a batch: few enough that the JVM finds them in the processor's cache."""
 
 
 def read_dataframe(
@@ -113,9 +118,8 @@ def make_reader(read_plan: ReadPlan) -> Callable[[Iterator[pa.RecordBatch]], Ite
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
         deletes = DeleteFiles(read_plan)
-        for batch in batches:
-            for group in batch.column("tasks"):
-                yield from group_batches(group.as_py(), read_plan, deletes)
+        groups = (group.as_py() for batch in batches for group in batch.column("tasks"))
+        yield from read_ahead((made for group in groups for made in group_batches(group, read_plan, deletes)), 1)
 
     return read
 
@@ -125,4 +129,4 @@ def group_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a pickled group of tasks, in Arrow types that Spark supports."""
     for task in pickle.loads(pickled_tasks):  # noqa: S301 - made by the driver of this session
-        yield from map(spark_batch, read_task(task, read_plan, deletes))
+        yield from map(spark_batch, read_task(task, read_plan, deletes, batch_rows=BATCH_ROWS))

@@ -35,6 +35,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from conformance.table_io.daemon_pool import read_ahead
 from conformance.table_io.encryption import load_key_file
 from conformance.table_io.local import plan_read
 from conformance.table_io.planning import pickle_tasks
@@ -160,4 +161,4 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Task)
         prepare_worker()
-        return group_batches(partition.value, partition.read_plan)
+        return read_ahead(group_batches(partition.value, partition.read_plan), 1)
