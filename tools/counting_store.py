@@ -4,7 +4,8 @@
 
 The store handles all requests in one thread, so that it takes little of the processor time that is measured. If more
 than the given number of requests are in flight, it answers 503 (SlowDown); it also does so at random, and resets some
-connections. The first line of its output is its port. The answer to ``GET /-/counts`` has the counts.
+connections. The first line of its output is its port. The answer to ``GET /-/counts`` has the counts, and the
+microseconds for which it held all answers back.
 """
 
 from __future__ import annotations
@@ -73,10 +74,12 @@ class _Server:
             return
         self.under_way += 1
         self.counts["most under way"] = max(self.counts["most under way"], self.under_way)
-        asyncio.get_running_loop().call_later(self.behavior.delay_s, self._object, transport, method, path, head)
+        loop = asyncio.get_running_loop()
+        loop.call_later(self.behavior.delay_s, self._object, transport, method, path, head, loop.time())
 
-    def _object(self, transport: asyncio.Transport, method: str, path: str, head: str) -> None:
+    def _object(self, transport: asyncio.Transport, method: str, path: str, head: str, received_s: float) -> None:
         self.under_way -= 1
+        self.counts["held us"] += round((asyncio.get_running_loop().time() - received_s) * 1e6)
         if self.random.random() < self.behavior.reset:
             self.counts["reset"] += 1
             transport.abort()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -45,6 +46,10 @@ class _LazyParent:
         return _LazyModule(f"{self._name}.{name}")
 
 
+_replacing = threading.RLock()
+"""Held while `__import__` is replaced, so that threads that import modules at the same time restore the original."""
+
+
 @contextmanager
 def lazy_imports() -> Iterator[None]:
     """Make the imports in the block lazy; the block must come last among a module's imports.
@@ -53,7 +58,6 @@ def lazy_imports() -> Iterator[None]:
     load the module. Only the import statements of the block are lazy, not those of other modules or threads.
     """
     importing = sys._getframe(2).f_globals  # the module with the block: frame 0 is this function, frame 1 is contextlib
-    original = builtins.__import__
 
     def import_lazily(
         name: str,
@@ -68,8 +72,10 @@ def lazy_imports() -> Iterator[None]:
             raise ImportError(f"lazy_imports: write 'from package import module' instead of {name!r}")
         return _LazyParent(name) if fromlist else _LazyModule(name)
 
-    builtins.__import__ = import_lazily
-    try:
-        yield
-    finally:
-        builtins.__import__ = original
+    with _replacing:
+        original = builtins.__import__
+        builtins.__import__ = import_lazily
+        try:
+            yield
+        finally:
+            builtins.__import__ = original

@@ -37,6 +37,11 @@ class Backend(Protocol):
     """Runs checks, on this machine or on a cluster."""
 
     @property
+    def processes(self) -> int:
+        """How many processes of the backend check files at once."""
+        ...
+
+    @property
     def connections(self) -> int:
         """The number of requests that each process of the backend sends to a store at once."""
         ...

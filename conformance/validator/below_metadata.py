@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import attrs
 
 from conformance.table_io.encryption import KeyService
-from conformance.table_io.file_access import split_location
 from conformance.validator.backend import Backend, StageStopped, TaskCheck
 from conformance.validator.check_results import (
     Emitted,
@@ -55,11 +54,11 @@ as rows emit facts."""
 FILES_AT_ONCE_ON_STORES = 256
 """The minimum number of files of one task at level files on a store."""
 
-FILES_OF_A_GROUP = 1024
+FILES_OF_A_GROUP = 4096
 """The maximum number of files of one group of tasks on a store: no request overlaps with the last ones of a group."""
 
-GROUPS = 8
-"""The minimum number of groups of tasks, so that several processes have work, unless groups are small."""
+GROUPS_OF_A_PROCESS = 2
+"""The minimum number of groups of tasks for each process, unless groups are small: all end at about the same time."""
 
 MANIFESTS_AT_ONCE_ON_STORES = 64
 MANIFEST_BYTES_AT_ONCE = 4 << 20
@@ -113,7 +112,7 @@ class BelowMetadata:
         self.context = context = attrs.evolve(
             context, counts_partitions=bool(counting), connections=self.engine.connections
         )
-        keeps = context.level.includes(Level.FILES) and self.engine.shares_files and _on_store(context)
+        keeps = context.level.includes(Level.FILES) and self.engine.shares_files and context.is_on_store
         with _folder(wanted=keeps and _listed_bytes(tasks) <= MAX_CACHED_MANIFEST_BYTES) as folder:
             self._tasks(attrs.evolve(context, manifest_cache=folder), tasks, members, counting)
 
@@ -136,7 +135,7 @@ class BelowMetadata:
     ) -> None:
         """Check the manifests, and what is below them."""
         checked = frozenset(members.checked)
-        if _on_store(context):
+        if context.is_on_store:
             manifest_groups = group_tasks(tasks, _manifest_cost)
             sums = self._stage(context, check_manifest_group, manifest_groups, "manifests", facts=True)
         else:
@@ -174,8 +173,8 @@ class BelowMetadata:
             has_positions = any(one.live.position_delete_files or one.live.vectors for one in sums.values())
             context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()), has_position_deletes=has_positions)
             crash_finding = file_crash_finding
-            if _on_store(context):
-                groups = group_tasks(files, _files_cost(context, files, sums))
+            if context.is_on_store:
+                groups = group_tasks(files, _files_cost(context, files, sums, self.engine.processes))
                 self._stage(context, check_files_group, groups, "files", facts=True, crash_finding=crash_finding)
             else:
                 self._stage(context, check_files_task, files, "files", facts=True, crash_finding=crash_finding)
@@ -275,10 +274,6 @@ def _folder(*, wanted: bool) -> Iterator[str | None]:
         yield name
 
 
-def _on_store(context: Context) -> bool:
-    return split_location(context.metadata_location).scheme != "file"
-
-
 def _listed_bytes(tasks: Sequence[ManifestTask]) -> int:
     """Return the bytes of the manifests according to the lists."""
     return sum(max(task.manifest_file.manifest_length, 0) for task in tasks if task.manifest_file is not None)
@@ -326,11 +321,12 @@ def _manifest_cost(task: ManifestTask) -> float:
 
 
 def _files_cost(
-    context: Context, tasks: Sequence[FilesTask], sums: dict[int, ManifestSums]
+    context: Context, tasks: Sequence[FilesTask], sums: dict[int, ManifestSums], processes: int
 ) -> Callable[[FilesTask], float]:
     """Return the cost of a task: its files beside those of a full group and, if they are read, their rows."""
-    total = sum(task.stop - task.start for task in tasks)
-    most = min(FILES_OF_A_GROUP, max(FILES_AT_ONCE, total // GROUPS))
+    sizes = [task.stop - task.start for task in tasks]
+    share = sum(sizes) // (GROUPS_OF_A_PROCESS * processes) + max(sizes, default=0) // 2
+    most = min(FILES_OF_A_GROUP, max(FILES_AT_ONCE, share))
 
     def cost(task: FilesTask) -> float:
         files, counted = task.stop - task.start, sums[task.manifest.number]
@@ -348,7 +344,7 @@ def _files_tasks(context: Context, tasks: Sequence[ManifestTask], sums: dict[int
             if context.level.includes(Level.ROWS):
                 rows_of_a_file = max(counted.live.records, 0) // max(counted.live.data_files, 1)
                 files = max(min(files, ROWS_PER_BUCKET // max(rows_of_a_file, 1)), 1)
-            elif _on_store(context):  # each task reads its manifest again
+            elif context.is_on_store:  # each task reads its manifest again
                 files = max(files, FILES_AT_ONCE_ON_STORES)
             for start in range(0, counted.entries, files):
                 yield FilesTask(task, start, min(start + files, counted.entries))

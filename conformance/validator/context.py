@@ -12,6 +12,7 @@ import attrs
 
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.time_budget import FILE_SECONDS
+from conformance.table_io.file_access import split_location
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import StructType, Type
@@ -96,6 +97,11 @@ class Context:
 
     manifest_cache: str | None = None
     """The local folder in which manifests from stores are cached for the checks of their files; None for no cache."""
+
+    @property
+    def is_on_store(self) -> bool:
+        """Whether the table is on a store, so that requests should overlap."""
+        return split_location(self.metadata_location).scheme != "file"
 
     @functools.cached_property
     def specs(self) -> Mapping[int, PartitionSpec]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import IO, Any, TypeVar
 
 from conformance.core.failures import NotExamined
 from conformance.core.lazy_imports import lazy_imports
+from conformance.table_io.daemon_pool import DaemonPool
 from conformance.validator.backend import BucketCheck, Progress, StageStopped, TaskCheck, ignore_progress
 from conformance.validator.check_results import Emitted, Facts, Findings
 from conformance.validator.context import Context
@@ -54,7 +56,7 @@ class LocalBackend:
             isolated: whether files are always opened in other processes, so that no file can crash this one. They may
                 be forks of this process, which must be that of the command.
         """
-        self.workers = workers
+        self.processes = workers
         self.connections = max(CONNECTIONS // workers, 1)
         self.isolated = isolated
         self.progress = progress
@@ -62,7 +64,16 @@ class LocalBackend:
         self._spool = Spool(held_bytes)
 
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
-        return [function(context, task) for task in tasks]
+        if len(tasks) < 2 or not context.is_on_store:
+            return [function(context, task) for task in tasks]
+        pool = DaemonPool(min(CONNECTIONS, len(tasks)))
+        made = [pool.submit(functools.partial(function, context, task)) for task in tasks]
+        try:
+            return [one.result() for one in made]
+        finally:
+            for one in made:
+                one.cancel()
+            pool.close()
 
     def run_stage(
         self,
@@ -96,8 +107,8 @@ class LocalBackend:
         self, context: Context, check: TaskCheck, tasks: Sequence[Any], crash_finding: CrashFinding | None
     ) -> Iterator[Iterable[Emitted]]:
         isolated = crash_finding is not None and self.isolated
-        if isolated or (self.workers > 1 and len(tasks) >= self.few_tasks):
-            workers = min(self.workers, len(tasks))
+        if isolated or (self.processes > 1 and len(tasks) >= self.few_tasks):
+            workers = min(self.processes, len(tasks))
             return (
                 IsolatedRunner(
                     context, check, workers, crash_finding or manifest_crash_finding, forks=self.isolated

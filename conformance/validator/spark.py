@@ -69,9 +69,12 @@ class SparkBackend:
         self._kept: list[RDD[Emitted]] = []
         self._buckets = 1
 
+    @property
+    def processes(self) -> int:
+        return int(self.context.defaultParallelism)
+
     def _partitions(self, tasks: int) -> int:
-        least = int(self.context.defaultParallelism)
-        return max(1, min(tasks, max(least, tasks // TASKS_PER_PARTITION), MAX_PARTITIONS))
+        return max(1, min(tasks, max(self.processes, tasks // TASKS_PER_PARTITION), MAX_PARTITIONS))
 
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
         if len(tasks) < 2:

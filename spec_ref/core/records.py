@@ -8,8 +8,8 @@ value for a missing field. Readers, writers, JSON Schemas, Avro schemas and the 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, TypeAlias, TypeVar, dataclass_transform, overload
 
 import attrs
 from immutabledict import immutabledict
@@ -100,21 +100,67 @@ def _refuse_subclass(cls: type, /, **_: object) -> NoReturn:
     raise TypeError(message)
 
 
+_Values: TypeAlias = Callable[[Any], tuple[Any, ...]]
+
+
+def _values_of(names: Sequence[str]) -> _Values:
+    """Make the function that returns the values of some attributes."""
+    if len(names) > 1:
+        return operator.attrgetter(*names)
+    return lambda record: tuple(getattr(record, name) for name in names)
+
+
+def _compared_values(fields: Sequence[Any]) -> _Values:
+    """Make the function that returns what records are compared by: the values of fields, or the keys of values."""
+    values = _values_of([field.name for field in fields])
+    if not any(field.eq_key for field in fields):
+        return values
+    keys = [field.eq_key for field in fields]
+    return lambda record: tuple(
+        value if key is None else key(value) for key, value in zip(keys, values(record), strict=True)
+    )
+
+
+def _add_methods(cls: type) -> None:
+    """Compare, hash, print and pickle records by their values.
+
+    ``attrs`` would compile the first three for each class, which takes longer than all else that importing one does.
+    """
+    fields = attrs.fields(cls)
+    compared = _compared_values([field for field in fields if field.eq])
+    hashed = _compared_values([field for field in fields if (field.eq if field.hash is None else field.hash)])
+    seed = hash(cls.__qualname__)
+    shown = [field.name for field in fields if field.repr]
+
+    def is_equal(self: Any, other: object) -> Any:
+        return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def hash_value(self: Any) -> int:
+        return hash((seed, hashed(self)))
+
+    def show(self: Any) -> str:
+        return f"{cls.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
+    made: Any = cls
+    if "__eq__" not in vars(cls):
+        made.__eq__, made.__hash__ = is_equal, hash_value
+    if "__repr__" not in vars(cls):
+        made.__repr__ = show
+    _pickle_as_tuple(cls)
+
+
 def _pickle_as_tuple(cls: type) -> None:
     """Let pickles of a record have its values without their names, which takes half of the time and of the bytes."""
     names = [field.name for field in attrs.fields(cls)]
-    values = operator.attrgetter(*names) if len(names) > 1 else None
+    get_state = _values_of(names)
     assign = [getattr(cls, name).__set__ for name in names]
-
-    def get_state(self: Any) -> tuple[Any, ...]:
-        return values(self) if values is not None else tuple(getattr(self, name) for name in names)
 
     def set_state(self: Any, state: tuple[Any, ...]) -> None:
         for assign_one, value in zip(assign, state, strict=True):
             assign_one(self, value)
 
     made: Any = cls
-    made.__getstate__, made.__setstate__ = get_state, set_state
+    made.__getstate__, made.__setstate__ = lambda self: get_state(self), set_state
 
 
 @overload
@@ -140,9 +186,11 @@ def record(cls: type[T] | None = None, /, *, kw_only: bool = False) -> type[T] |
 
     def make(cls: type[T]) -> type[T]:
         # Values need no weak references; without a slot for them, a record consists of its fields only.
-        made = attrs.frozen(slots=True, kw_only=kw_only, weakref_slot=False, field_transformer=_as_values)(cls)
+        made = attrs.frozen(kw_only=kw_only, weakref_slot=False, eq=False, repr=False, field_transformer=_as_values)(
+            cls
+        )
         made.__init_subclass__ = classmethod(_refuse_subclass)  # type: ignore[assignment]
-        _pickle_as_tuple(made)
+        _add_methods(made)
         return made
 
     return make if cls is None else make(cls)

@@ -120,3 +120,29 @@ def test_a_run_of_one_engine_asks_for_the_state_of_no_other(tmp_path: Path) -> N
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "JAVA_HOME": ""}
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert not (tmp_path / "asked").exists()
+
+
+IN_THREADS = """\
+import builtins, threading, time
+original = builtins.__import__
+later = threading.Thread(target=lambda: (time.sleep(0.1), original("second_of_threads")))
+later.start()
+import first_of_threads
+later.join()
+print(builtins.__import__ is original, first_of_threads.chunk_of_texts.OTHER)
+"""
+
+SLOW_BLOCK = """\
+import time
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    import chunk_of_texts
+    time.sleep(0.2)
+"""
+
+
+def test_blocks_of_two_threads_follow_one_another(tmp_path: Path) -> None:
+    for name in ("first_of_threads", "second_of_threads"):
+        (tmp_path / f"{name}.py").write_text(SLOW_BLOCK)
+    assert run(tmp_path, IN_THREADS).stdout.splitlines() == ["True other"]

@@ -36,7 +36,7 @@ from conformance.validator.run import UnreadableTable, validate
 from conformance.validator.stall_timeout import (
     Stalled,
     each_with_stall_timeout,
-    has_abandoned_thread,
+    end_idle_thread,
     report_alive,
     run_with_stall_timeout,
 )
@@ -70,12 +70,13 @@ LET_GO = threading.Event()
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_thread_is_left_behind() -> Iterator[None]:
+    before = set(threading.enumerate())
     yield
     LET_GO.set()
-    until = time.monotonic() + 300
-    while has_abandoned_thread() and time.monotonic() < until:
-        time.sleep(0.01)
-    assert not has_abandoned_thread()
+    end_idle_thread()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(300)
+        assert not thread.is_alive()
 
 
 def never(module: Any, name: str, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,10 @@
 """Object stores: how long validating many files takes, beside the least time that its requests can take.
 
 The peer is a bound: the number of requests times their delay, by the number of connections. The store
-(``tools/counting_store.py``) is a separate process. Each answer takes 30 ms, and at most 64 are under way; in the other
-case it refuses two requests of a hundred with 503, and resets one connection of a hundred. A store that is so close
-answers 2,000 requests per second, as many footers as two processors check, which are measured too.
+(``tools/counting_store.py``) is a separate process. Each answer takes 30 ms, or as much more as the store measures, and
+at most 64 are under way; in the other case it refuses two requests of a hundred with 503, and resets one connection of
+a hundred. A store that is so close answers 2,000 requests per second, as many footers as two processors check, which
+are measured too.
 
 Planning and reading one table are compared with PyIceberg by the number of requests, as each costs money, and planning
 a table of many small manifests by the time. Iceberg-Java has no rows: its jars here have no client for S3.
@@ -93,7 +94,7 @@ class Figures:
     """The requests that were answered with 503 or not at all."""
 
     ideal: float
-    """Seconds: the number of requests times their delay, divided by the number of connections."""
+    """Seconds: the delays of all requests, as the store measured them, divided by the number of connections."""
 
 
 def measure_validation(
@@ -115,7 +116,7 @@ def measure_validation(
         raise BenchError(json.dumps(answer)[:2000])
     requests = _request_count(counts)
     refused = counts.get("503", 0) + counts.get("reset", 0)
-    ideal = requests * behavior.delay_s / min(behavior.connections, CONNECTIONS)
+    ideal = counts["held us"] / 1e6 / min(behavior.connections, CONNECTIONS)
     return Figures(
         files=files,
         seconds=seconds,
@@ -273,8 +274,8 @@ def main() -> None:
     manners = StoreBehavior(delay_s=given.delay_ms / 1000, busy=given.busy, reset=given.reset)
     one = measure_validation(given.files, manners, given.workers)
     print(
-        f"{one.files:,} files: {one.requests:,} requests, {one.refused:,} refused, {one.seconds:.1f} s, "
-        f"{one.ideal:.1f} s at best by requests, {one.processor:.1f} processor s, {one.memory >> 20:,} MiB"
+        f"{one.files:,} files: {one.requests:,} requests, {one.refused:,} refused, {one.seconds:.2f} s, "
+        f"{one.ideal:.2f} s at best by requests, {one.processor:.1f} processor s, {one.memory >> 20:,} MiB"
     )
 
 
