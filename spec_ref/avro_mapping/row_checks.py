@@ -8,7 +8,8 @@ from typing import Any
 import attrs
 
 from spec_ref.avro_mapping.rows import PartitionTuple, RecordStruct, wire_type, written_fields
-from spec_ref.avro_mapping.schema import sanitize_name, split_optional, type_from_avro
+from spec_ref.avro_mapping.schema import sanitize_name
+from spec_ref.avro_mapping.stored_types import split_optional, type_from_avro
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.avro_mapping.schema import Convert, split_optional, value_reader, value_writer
+from spec_ref.avro_mapping.schema import Convert, value_writer
+from spec_ref.avro_mapping.stored_types import split_optional, value_reader
 from spec_ref.core.errors import Description, SpecError, error_path, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spec_ref.avro_mapping.schema import type_from_avro, value_reader
+from spec_ref.avro_mapping.stored_types import type_from_avro, value_reader
 from spec_ref.core.errors import Description, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import StructType

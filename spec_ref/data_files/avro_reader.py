@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from spec_ref.avro_mapping.schema import entry_fields, split_optional, type_from_avro
+from spec_ref.avro_mapping.stored_types import entry_fields, split_optional, type_from_avro
 from spec_ref.columnar.arrow_types import ArrowColumn
 from spec_ref.columnar.encodings.avro.batches import ColumnDecoder, DecompressedBlock
 from spec_ref.columnar.encodings.avro.batches import batches as grouped

@@ -13,14 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spec_ref.avro_mapping.schema import (
-    avro_default,
-    sanitize_name,
-    schema_json,
-    type_from_avro,
-    value_reader,
-    value_writer,
-)
+from spec_ref.avro_mapping.schema import avro_default, sanitize_name, schema_json, value_writer
+from spec_ref.avro_mapping.stored_types import type_from_avro, value_reader
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types import types as iceberg
 from spec_ref.data_types.decimals import decimal_size

@@ -32,7 +32,7 @@ from sound_documents import (
 
 from conformance.engines.reference.adapter import operations
 from conformance.operations.manifests.wire import entry_from_form, listed_from_form, read_table_schema
-from spec_ref.avro_mapping.schema import type_from_avro
+from spec_ref.avro_mapping.stored_types import type_from_avro
 from spec_ref.core.errors import SpecError
 from spec_ref.core.json_types import Json
 from spec_ref.core.versions import V3, FormatVersion

@@ -18,7 +18,8 @@ from conformance.table_io.writing import Mode, delete, open_stored
 from conformance.validator.context import Level
 from conformance.validator.local import LocalBackend
 from conformance.validator.run import validate
-from spec_ref.avro_mapping.schema import schema_json, type_from_avro
+from spec_ref.avro_mapping.schema import schema_json
+from spec_ref.avro_mapping.stored_types import type_from_avro
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve

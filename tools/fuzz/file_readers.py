@@ -52,7 +52,7 @@ def _avro_metrics() -> Callable[[bytes], object]:
 
 
 def _avro_schema() -> Callable[[bytes], object]:
-    from spec_ref.avro_mapping.schema import type_from_avro
+    from spec_ref.avro_mapping.stored_types import type_from_avro
     from spec_ref.encodings.avro.types import parse_schema
 
     return return_refusals(lambda data: type_from_avro(parse_schema(data, "AVR014")))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.avro_mapping.rows import RecordStruct, RowReader
-from spec_ref.avro_mapping.schema import split_optional
+from spec_ref.avro_mapping.stored_types import split_optional
 from spec_ref.columnar.avro_mapping.rows import read_records
 from spec_ref.columnar.encodings.avro.batches import ColumnDecoder, DecompressedBlock, batches
 from spec_ref.columnar.encodings.avro.columns import (

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.avro_mapping.rows import partition_record
-from spec_ref.avro_mapping.schema import split_optional, type_from_avro, value_reader
+from spec_ref.avro_mapping.stored_types import split_optional, type_from_avro, value_reader
 from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
     DecodedColumn,

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.avro_mapping.schema import split_optional
+from spec_ref.avro_mapping.stored_types import split_optional
 from spec_ref.columnar.encodings.avro.columns import (
     DecodedColumn,
     RecordColumn,
