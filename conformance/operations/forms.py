@@ -20,7 +20,7 @@ FAST, PLAIN = "fast", "plain"
 
 FUNCTIONS: dict[str, dict[str, str]] = {
     "manifest entries": {
-        FAST: "spec_ref.columnar.manifests.reader:entries",
+        FAST: "spec_ref.columnar.manifests.entry_columns:entries",
         PLAIN: "spec_ref.manifests.manifest:Manifest.entries",
     },
     "deletion vector": {

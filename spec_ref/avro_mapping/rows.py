@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import attrs
+from immutabledict import immutabledict
 
 from spec_ref.avro_mapping.schema import Convert, value_writer
 from spec_ref.avro_mapping.stored_types import split_optional, value_reader
 from spec_ref.core.errors import Description, SpecError, error_path, spec_error
-from spec_ref.core.records import field_rules
+from spec_ref.core.records import field_rules, freeze
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 from spec_ref.data_types.types import INT, LONG, STRING, ListType, MapType, NestedField, StructType, Type
 from spec_ref.encodings.avro.types import NULL, Array, AvroType, Fixed, Primitive, Record
@@ -320,7 +321,8 @@ class RowReader:
             case PartitionTuple():
                 if not isinstance(type_, Record):
                     raise _wrong_type_error(rule, type_, "a record")
-                return value_reader(partition_record(type_, self.partition_ids), StructType(()))
+                read = value_reader(partition_record(type_, self.partition_ids), StructType(()))
+                return lambda values: freeze(read(values))  # type: ignore[misc]  # a struct always has a reader
             case MapType(key_id, key, value_id, value):
                 return _pairs(rule, type_, (key_id, key), (value_id, value))
             case ListType(_, element):
@@ -476,7 +478,7 @@ def _pairs(rule: FieldRule, type_: AvroType, key: tuple[int, Type], value: tuple
     )
     assert value_convert is None
 
-    def read(pairs: list[Any]) -> dict[Any, Any]:
+    def read(pairs: list[Any]) -> Mapping[Any, Any]:
         if swapped:
             pairs = [pair and pair[::-1] for pair in pairs]
         try:
@@ -487,6 +489,6 @@ def _pairs(rule: FieldRule, type_: AvroType, key: tuple[int, Type], value: tuple
             ) from None
         if (not required and None in made.values()) or None in made:
             raise spec_error(rule.requirement, "an entry of the map is null", found=made, aspect="null-inside")
-        return made if key_convert is None else {key_convert(one): other for one, other in made.items()}
+        return immutabledict(made if key_convert is None else {key_convert(one): made[one] for one in made})
 
     return read

@@ -21,11 +21,13 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 HALF_BITS = 64
 HALF_BYTES = 8
 LIMB_BITS = 32
+MAX_INT32_DIGITS = 9
 MAX_INT64_DIGITS = 18
-"""The most decimal digits for which every value fits in 64 bits."""
+"""The most decimal digits for which every value fits in 32 and in 64 bits."""
 
 _LIMB_MASK = np.int64((1 << LIMB_BITS) - 1)
 _HALF_MASK = (1 << HALF_BITS) - 1
+_INT32_END = 1 << (LIMB_BITS - 1)
 _SIGN_SHIFT = np.int64(HALF_BITS - 1)
 
 
@@ -90,6 +92,35 @@ def to_int64(low: Low, high: High) -> High | None:
     return values if np.array_equal(values >> _SIGN_SHIFT, high) else None
 
 
+def to_int32(low: Low, high: High, precision: int) -> npt.NDArray[np.int32] | None:
+    """Convert values to 32-bit integers.
+
+    Args:
+        low: the low halves.
+        high: the high halves.
+        precision: the number of decimal digits that no value exceeds.
+
+    Returns:
+        The integers; None unless all fit.
+    """
+    if precision <= MAX_INT32_DIGITS:
+        return low.astype(np.int32)
+    if (
+        len(low) and not -_INT32_END <= to_python_int(low[0], high[0]) < _INT32_END
+    ):  # most columns begin with a large one
+        return None
+    values = _narrow(low, high, precision)
+    if values is None or values.min(initial=0) < -_INT32_END or values.max(initial=0) >= _INT32_END:
+        return None
+    return values.astype(np.int32)
+
+
+def _narrow(low: Low, high: High, precision: int) -> High | None:
+    if precision <= MAX_INT64_DIGITS:
+        return np.ascontiguousarray(low).view(np.int64)
+    return to_int64(low, high)
+
+
 def exceeds(low: Low, high: High, precision: int) -> Flags:
     """Find the values with more than some number of digits.
 
@@ -141,19 +172,26 @@ def floor_multiples(low: Low, high: High, width: int) -> tuple[Low, High]:
     return low - unsigned, high - (low < unsigned)
 
 
-def _needed_bytes(magnitudes: Low) -> npt.NDArray[np.uint8]:
-    """Compute the fewest bytes for a sign bit and the bits of each magnitude: 1 to 9."""
+def needed_bytes(magnitudes: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Compute the fewest bytes that hold values with their signs.
+
+    Args:
+        magnitudes: the values, or their complements where they are negative; 32-bit or 64-bit integers.
+
+    Returns:
+        The numbers of bytes, 1 to 9.
+    """
     lengths = np.ones(len(magnitudes), np.uint8)
     largest = int(magnitudes.max(initial=0))
     for bits in range(7, HALF_BITS, 8):
         if largest >> bits == 0:
             break
-        lengths += magnitudes >= np.uint64(1 << bits)
+        lengths += magnitudes >= magnitudes.dtype.type(1 << bits)
     return lengths
 
 
 def wide_rows(low: Low, high: High, precision: int) -> tuple[Words, Flags]:
-    """Write values in big-endian two's complement in 4, 8 or 16 bytes: the fewest that hold all of them.
+    """Write values in big-endian two's complement in 8 or 16 bytes: the fewer that hold all of them.
 
     Args:
         low: the low halves.
@@ -161,17 +199,14 @@ def wide_rows(low: Low, high: High, precision: int) -> tuple[Words, Flags]:
         precision: the number of decimal digits that no value exceeds.
 
     Returns:
-        A row of 1, 2 or 4 words per value with its bytes in memory order, and whether fewer bytes hold each value.
+        A row of 2 or 4 words per value with its bytes in memory order, and whether fewer bytes hold each value.
     """
-    values = np.ascontiguousarray(low).view(np.int64) if precision <= MAX_INT64_DIGITS else to_int64(low, high)
+    values = _narrow(low, high, precision)
     leading = high if values is None else values
     magnitudes = leading ^ (leading >> _SIGN_SHIFT)
     if values is None:
         rows = np.empty((len(low), 2), ">u8")
         rows[:, 0], rows[:, 1] = high.view(np.uint64), low
-    elif int(magnitudes.max(initial=0)) >> (LIMB_BITS - 1) == 0:
-        shorter: Flags = magnitudes < 1 << (LIMB_BITS - 9)  # these values, with their signs, fit in one byte less
-        return values.astype(np.int32).astype(">i4").view("<u4").reshape(-1, 1), shorter
     else:
         rows = values.astype(">i8")
     return rows.view("<u4").reshape(len(low), -1), magnitudes < 1 << (HALF_BITS - 9)
@@ -190,11 +225,11 @@ def minimal_rows(low: Low, high: High) -> tuple[Words, npt.NDArray[np.uint8]]:
     """
     values = to_int64(low, high)
     if values is not None:
-        lengths = _needed_bytes((values ^ (values >> _SIGN_SHIFT)).view(np.uint64))
+        lengths = needed_bytes((values ^ (values >> _SIGN_SHIFT)).view(np.uint64))
         return _left_aligned(values.view(np.uint64), lengths).view("<u4").reshape(-1, 2), lengths
     sign = high >> _SIGN_SHIFT
-    in_low = _needed_bytes(low ^ sign.view(np.uint64))
-    in_high = _needed_bytes((high ^ sign).view(np.uint64))
+    in_low = needed_bytes(low ^ sign.view(np.uint64))
+    in_high = needed_bytes((high ^ sign).view(np.uint64))
     # If the high half holds only the sign, the low half decides; it may need a ninth byte for the sign.
     lengths = np.where(high == sign, in_low, in_high + np.uint8(HALF_BYTES))
     fits_low = lengths <= HALF_BYTES

@@ -20,7 +20,7 @@ from spec_ref.columnar.arrow_types import (
     with_same_nulls,
 )
 from spec_ref.columnar.chunks import chunk_slices
-from spec_ref.columnar.decimal128 import High, Low, minimal_rows, wide_rows
+from spec_ref.columnar.decimal128 import High, Low, minimal_rows, needed_bytes, to_int32, wide_rows
 from spec_ref.columnar.murmur3_vectorized import (
     LONG_BYTES,
     WORD,
@@ -35,6 +35,7 @@ from spec_ref.data_types.types import DecimalType, Type, kind
 MAX_SHORTER_SHARE = 0.25
 """If a larger share of the decimals needs fewer bytes than the others, all are hashed as values of any length."""
 
+INT32_BITS = 32
 CANONICAL_NAN_BITS = np.int64(0x7FF8_0000_0000_0000)
 
 
@@ -93,6 +94,10 @@ def _hash_decimals(precision: int, low: Low, high: High) -> Words:
     hasher = Hasher(len(low))
     others = []
     for part in chunk_slices(len(low)):
+        integers = to_int32(low[part], high[part], precision)
+        if integers is not None:
+            _hash_int32(hasher, integers, hashes[part])
+            continue
         rows, is_shorter = wide_rows(low[part], high[part], precision)
         shorter = np.flatnonzero(is_shorter)
         if len(shorter) > MAX_SHORTER_SHARE * len(rows):
@@ -107,6 +112,20 @@ def _hash_decimals(precision: int, low: Low, high: High) -> Words:
         hasher.hash_padded_rows(*minimal_rows(low[among], high[among]), found)
         hashes[among] = found
     return hashes
+
+
+def _hash_int32(hasher: Hasher, values: npt.NDArray[np.int32], out: Words) -> None:
+    """Hash unscaled values of 32 bits: in 4 bytes, and again those that fewer bytes hold."""
+    magnitudes = values ^ (values >> np.int32(INT32_BITS - 1))
+    words = values.astype(">i4").view("<u4")
+    shorter = np.flatnonzero(magnitudes < 1 << (INT32_BITS - 9))
+    if len(shorter) < len(words):
+        hasher.hash_rows(words.reshape(-1, 1), WORD, out)
+    lengths = needed_bytes(magnitudes[shorter])
+    tails = words[shorter] >> ((np.uint8(WORD) - lengths) << np.uint8(3))
+    hashes = np.empty(len(shorter), np.uint32)
+    hasher.hash_tails(tails, lengths, hashes)
+    out[shorter] = hashes
 
 
 def plain_hashes(type_: Type, array: Any) -> Words:

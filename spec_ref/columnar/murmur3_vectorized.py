@@ -216,6 +216,19 @@ class Hasher:
                 _step(hashes, scratch, hashes)
         _finish(hashes, _word(length), scratch, out)
 
+    def hash_tails(self, words: Words, lengths: Bytes, out: Words) -> None:
+        """Hash values of 1 to 3 bytes.
+
+        Args:
+            words: a little-endian word per value, padded with zeros.
+            lengths: the number of bytes of each value.
+            out: where to write the hashes.
+        """
+        hashes, _, scratch = self._memory(len(words))
+        np.copyto(hashes, words)
+        _scramble(hashes, scratch)
+        _finish(hashes, lengths.astype(np.uint32), scratch, out)
+
     def hash_padded_rows(self, rows: Words, lengths: Bytes, out: Words) -> None:
         """Hash short values of several lengths.
 

@@ -9,7 +9,7 @@ from typing import Any
 import fastavro
 import pytest
 
-from spec_ref.columnar.manifests import reader
+from spec_ref.columnar.manifests import entry_columns
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3
@@ -57,7 +57,7 @@ def list_entries(manifest: Manifest) -> list[ManifestEntry]:
 
 
 def decode_entries(manifest: Manifest) -> list[ManifestEntry]:
-    return list(reader.entries(manifest))
+    return list(entry_columns.entries(manifest))
 
 
 def rewritten(data: bytes, change: Any, rows: Any = None, **metadata: str | None) -> bytes:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spec_ref.columnar.avro_mapping.rows import read_records
-from spec_ref.columnar.manifests import reader
+from spec_ref.columnar.manifests import entry_columns, reader
 from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
@@ -105,7 +105,7 @@ def test_what_is_written_is_read_in_objects_and_in_columns(version: FormatVersio
     assert list(read_manifest(content).entries()) == rows
     manifest = read_manifest(content, manifest_file=found, specs={3: SPEC})
     expected = list(manifest.entries())
-    assert list(reader.entries(manifest)) == expected
+    assert list(entry_columns.entries(manifest)) == expected
     columns = all_columns(manifest)
     assert len(columns) == len(rows) == len(manifest)
     for name in ("snapshot_id", "sequence_number", "file_sequence_number"):

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from spec_ref.columnar.manifests.entry_columns import column_batches
-from spec_ref.columnar.manifests.reader import entries
+from spec_ref.columnar.manifests.entry_columns import column_batches, entries
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import Manifest, read_manifest
 from tools.bench.entries_table import SPEC, make_table

@@ -73,9 +73,9 @@ def make_records(
     record.
 
     Args:
-        cls: the record class, which has no validators and calculates nothing at construction.
+        cls: the record class, which has no validators and calculates nothing at construction but immutable mappings.
         count: how many records to make.
-        columns: the values of each attribute, one per record.
+        columns: the values of each attribute, one per record; mappings are immutable.
         constants: the attributes that have one value in all records.
 
     Returns:
@@ -83,12 +83,9 @@ def make_records(
     """
     made = list(map(object.__new__, itertools.repeat(cls, count)))
     for attribute in attrs.fields(cls):  # type: ignore[arg-type]  # a record is an attrs class
-        convert = attribute.converter
-        if attribute.name in columns:
-            values = columns[attribute.name] if convert is None else map(convert, columns[attribute.name])
-        else:
-            constant = constants[attribute.name]
-            values = itertools.repeat(constant if convert is None else convert(constant), count)
+        values = columns.get(attribute.name)
+        if values is None:
+            values = itertools.repeat(freeze(constants[attribute.name]), count)
         assign = getattr(cls, attribute.name).__set__
         collections.deque(itertools.starmap(assign, zip(made, values, strict=True)), maxlen=0)
     return made
@@ -109,7 +106,7 @@ def _values(field: ReadField, column: DecodedColumn) -> Iterable[Any]:
     if isinstance(values, list) and _is_exact(column):
         distinct = dict.fromkeys(values)
         if 2 * len(distinct) <= len(values):
-            known = {value: freeze(convert(value)) for value in distinct}
+            known = {value: convert(value) for value in distinct}
             return map(known.__getitem__, values)
     return map(convert, values)
 

@@ -1,4 +1,4 @@
-"""Decode entries of manifests many at a time: the kernel for `spec_ref.manifests.manifest.Manifest.entries`."""
+"""Decode entries of manifests many at a time, into columns (Manifest Entry Fields)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
-from spec_ref.columnar.avro_mapping.rows import read_records
 from spec_ref.columnar.encodings.avro.batches import ColumnDecoder, DecompressedBlock, batches
 from spec_ref.columnar.encodings.avro.columns import DecodedColumn
 from spec_ref.core.records import field_rules
 from spec_ref.encodings.avro.types import Record
 from spec_ref.manifests.data_file import DataFile
-from spec_ref.manifests.entry import ManifestEntry
-from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import DATA_FILE, REQUIREMENT, Manifest
 
 _DATA_FILE = field_rules(DataFile)
@@ -34,9 +29,6 @@ STATISTICS = frozenset(
     )
 )
 """The ids of the fields that planning needs only sometimes: they are decoded on demand."""
-
-ENTRIES_AT_ONCE = 1000
-"""How many entries are made into objects together, so that a whole batch is never held as objects."""
 
 
 class ColumnDecoders:
@@ -108,30 +100,3 @@ def decoded_batches(manifest: Manifest, *, eager: bool = False) -> Iterator[Deco
         with manifest.errors_in_file():
             yield decoder.decode(batch, REQUIREMENT, first)
         first += sum(part.count for part in batch)
-
-
-def entries(manifest: Manifest) -> Iterator[ManifestEntry]:
-    """Decode the entries, as `Manifest.entries` does, with the same errors.
-
-    Args:
-        manifest: the manifest.
-
-    Returns:
-        The entries, with inherited values.
-    """
-    return inherit(_written_entries(manifest), manifest.manifest_file, manifest.format_version)
-
-
-def _written_entries(manifest: Manifest) -> Iterator[ManifestEntry]:
-    first = 0
-    for column in decoded_batches(manifest, eager=True):
-        for start in range(0, column.length, ENTRIES_AT_ONCE):
-            chosen = column.take(np.arange(start, min(start + ENTRIES_AT_ONCE, column.length)))
-            made = read_records(manifest.row_reader, chosen)
-            if made is None:  # the definition finds the first entry that is wrong
-                with manifest.errors_in_file():
-                    rows = chosen.to_list()
-                yield from (manifest.read_entry(row, number) for number, row in enumerate(rows, first + start))
-            else:
-                yield from made
-        first += column.length
