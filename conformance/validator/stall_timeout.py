@@ -24,6 +24,7 @@ PASSING_SECONDS = 0.05
 """How long a thread that reads several files collects results before it wakes the thread that waits for them."""
 
 _this_thread = threading.local()
+_left_behind: list[threading.Thread] = []
 
 if hasattr(os, "register_at_fork"):  # a forked process has no other thread than the one that forked
     os.register_at_fork(after_in_child=lambda: _this_thread.__dict__.clear())
@@ -105,6 +106,7 @@ def run_with_stall_timeout(seconds: float, location: str, work: Callable[[], T])
     try:
         return reader.read(seconds, location, work)
     except (Stalled, KeyboardInterrupt):
+        _left_behind.append(reader.thread)
         del _this_thread.reader
         raise
 
@@ -204,6 +206,7 @@ class _SeriesReader(Generic[Item, T]):
                         if not self._passed.empty() or time.monotonic() - self._signs[0] < seconds:
                             continue
                         self._abandoned = True
+                    _left_behind.append(self._thread)
                     yield from self._made
                     return self._current
                 yield from made
@@ -215,6 +218,7 @@ class _SeriesReader(Generic[Item, T]):
         except (KeyboardInterrupt, GeneratorExit):
             with self._turn:
                 self._abandoned = True
+            _left_behind.append(self._thread)
             raise
 
 
@@ -231,3 +235,8 @@ def report_alive() -> None:
     signs = getattr(_this_thread, "signs", None)
     if signs is not None:
         signs[0] = time.monotonic()
+
+
+def has_abandoned_thread() -> bool:
+    """Return whether an abandoned thread still waits for a file; it may keep the process from ending."""
+    return any(thread.is_alive() for thread in _left_behind)

@@ -281,7 +281,7 @@ def dies_over_a_group(context: Context, group: TaskGroup) -> Iterator[Emitted]:
 def test_a_file_that_ends_its_process_is_reported_and_the_files_beside_it_are_checked(
     workers: int, forks: bool, grouped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(below_metadata, "_on_store", lambda _: grouped)
+    monkeypatch.setattr(Context, "is_on_store", property(lambda _: grouped))
     monkeypatch.setattr(below_metadata, "check_files_group", dies_over_a_group)
     monkeypatch.setattr(process_isolation, "can_fork", lambda: forks)
     materialize([BESIDE])

@@ -36,7 +36,7 @@ from conformance.validator.run import UnreadableTable, validate
 from conformance.validator.stall_timeout import (
     Stalled,
     each_with_stall_timeout,
-    end_idle_thread,
+    has_abandoned_thread,
     report_alive,
     run_with_stall_timeout,
 )
@@ -70,13 +70,12 @@ LET_GO = threading.Event()
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_thread_is_left_behind() -> Iterator[None]:
-    before = set(threading.enumerate())
     yield
     LET_GO.set()
-    end_idle_thread()
-    for thread in set(threading.enumerate()) - before:
-        thread.join(300)
-        assert not thread.is_alive()
+    until = time.monotonic() + 300
+    while has_abandoned_thread() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not has_abandoned_thread()
 
 
 def never(module: Any, name: str, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
