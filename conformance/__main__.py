@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def _end_process(status: int) -> None:
-    """End the process now: Python would free each module and object first, and wait for threads that were given up."""
+    """End the process now: Python would free each module and object first, which takes longer than short checks."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

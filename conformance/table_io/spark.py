@@ -38,7 +38,6 @@ SPARK_TAKES_ARROW = int(pyspark.__version__.partition(".")[0]) >= 4
 MAX_SENT_BYTES = 32 << 20
 """The bytes of scan tasks in one task of Spark, which may not exceed `spark.rpc.message.maxSize` (128 MiB)."""
 
-
 BATCH_ROWS = 1 << 16
 """The rows of a batch: few enough that the JVM finds them in the processor's cache."""
 
