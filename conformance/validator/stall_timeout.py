@@ -52,9 +52,13 @@ class _Reader:
         self.thread.start()
         weakref.finalize(self, self._files.put, None)
 
+    def leave(self) -> None:
+        """Let the thread end after its work, without waiting for it."""
+        self._files.put(None)
+
     def end(self) -> None:
         """End the thread, which must have no work, and wait until it has ended."""
-        self._files.put(None)
+        self.leave()
         self.thread.join()
 
     def read(self, seconds: float, location: str, work: Callable[[], T]) -> T:
@@ -107,6 +111,7 @@ def run_with_stall_timeout(seconds: float, location: str, work: Callable[[], T])
         return reader.read(seconds, location, work)
     except (Stalled, KeyboardInterrupt):
         _left_behind.append(reader.thread)
+        reader.leave()
         del _this_thread.reader
         raise
 

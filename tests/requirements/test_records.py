@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from immutabledict import immutabledict
 
 import spec_ref
-from spec_ref.core.records import EMPTY, field_rules
+from spec_ref.core.records import EMPTY, field_rules, record
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.table_metadata import dumps, read_metadata
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -99,3 +99,76 @@ def test_the_mapping_of_a_record_does_not_change() -> None:
     assert file.partition == {1000: "a"}
     assert DataFile(file_path="", file_format=FileFormat.AVRO, record_count=1, file_size_in_bytes=1).partition is EMPTY
     assert type(copy.copy(file.partition)) is immutabledict
+
+
+@record
+class Point:
+    x: int
+    y: float = attrs.field(eq=abs)
+    label: str = attrs.field(default="", eq=False)
+    secret: str = attrs.field(default="", repr=False)
+
+
+@record
+class OtherPoint:
+    x: int
+    y: float
+
+
+@record
+class Alone:
+    value: object
+
+
+@record
+class Empty:
+    pass
+
+
+@record
+class Special:
+    x: int
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 7
+
+    def __repr__(self) -> str:
+        return "special"
+
+
+def test_records_are_compared_by_the_values_that_count() -> None:
+    assert Point(1, -2.0, "a") == Point(1, 2.0, "b")
+    assert hash(Point(1, -2.0, "a")) == hash(Point(1, 2.0, "b"))
+    assert Point(1, 2.0) != Point(2, 2.0)
+    assert Point(1, 2.0) != Point(1, 3.0)
+    assert Point(1, 2.0, secret="s") != Point(1, 2.0)
+    assert Empty() == Empty()
+    assert Alone((1,)) == Alone((1,))
+    assert Alone(1) != Alone(2)
+
+
+def test_a_record_equals_no_other_class() -> None:
+    assert Point(1, 2.0) != OtherPoint(1, 2.0)
+    assert OtherPoint(1, 2.0) != (1, 2.0)
+    assert OtherPoint(1, 2.0).__eq__((1, 2.0)) is NotImplemented
+
+
+def test_a_record_prints_what_it_shows() -> None:
+    assert repr(Point(1, 2.0, "a", "s")) == "Point(x=1, y=2.0, label='a')"
+    assert repr(Empty()) == "Empty()"
+
+
+def test_the_methods_that_a_record_defines_are_kept() -> None:
+    assert Special(1) == Special(2)
+    assert hash(Special(1)) == 7
+    assert repr(Special(1)) == "special"
+
+
+@pytest.mark.parametrize("one", [Point(1, 2.0, "a", "s"), Alone(1), Empty()])
+def test_a_pickled_record_is_the_same(one: object) -> None:
+    made = pickle.loads(pickle.dumps(one))
+    assert made == one
+    assert repr(made) == repr(one)

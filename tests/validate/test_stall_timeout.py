@@ -173,6 +173,21 @@ def test_work_is_given_up_only_without_a_sign_of_life() -> None:
         run_with_stall_timeout(300, "f", lambda: int("as it was"))
 
 
+def test_a_thread_that_was_given_up_ends_with_its_work_whoever_keeps_the_error() -> None:
+    let_go, working = threading.Event(), list[threading.Thread]()
+
+    def work() -> None:
+        working.append(threading.current_thread())
+        let_go.wait()
+
+    with pytest.raises(Stalled) as kept:
+        run_with_stall_timeout(0.1, "f", work)
+    let_go.set()
+    working[0].join(60)
+    assert not working[0].is_alive()
+    assert kept.traceback
+
+
 @pytest.mark.parametrize("stalling", [set(), {0}, {2}, {4}, {1, 2}])
 @pytest.mark.parametrize("seconds", [0.5, float("inf")])
 def test_each_item_has_its_time_and_a_stalled_one_is_left_out(seconds: float, stalling: set[int]) -> None:

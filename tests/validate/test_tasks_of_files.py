@@ -10,8 +10,11 @@ import pytest
 from conformance.validator.below_metadata import (
     FILES_AT_ONCE,
     FILES_AT_ONCE_ON_STORES,
+    FILES_OF_A_GROUP,
     TASKS_PER_MANIFEST,
+    _files_cost,
     _files_tasks,
+    group_tasks,
 )
 from conformance.validator.context import Level
 from conformance.validator.row_ids import ROWS_PER_BUCKET
@@ -20,7 +23,7 @@ from conformance.validator.row_ids import ROWS_PER_BUCKET
 def tasks(
     entries: int, rows_of_a_file: int, level: Level = Level.ROWS, location: str = "/t/metadata.json"
 ) -> list[tuple[int, int]]:
-    context = cast(Any, SimpleNamespace(level=level, metadata_location=location))
+    context = cast(Any, SimpleNamespace(level=level, is_on_store=location.startswith("s3:")))
     live = SimpleNamespace(records=rows_of_a_file * entries, data_files=entries)
     manifest = cast(Any, SimpleNamespace(checked=True, number=0))
     sums = cast(Any, {0: SimpleNamespace(live=live, entries=entries)})
@@ -45,3 +48,20 @@ def test_rows_count_only_where_they_are_checked_and_files_on_a_store_are_many_of
     assert tasks(2 * FILES_AT_ONCE, 1, Level.FILES) == [(0, FILES_AT_ONCE), (FILES_AT_ONCE, 2 * FILES_AT_ONCE)]
     made = tasks(FILES_AT_ONCE_ON_STORES + 1, 1, Level.FILES, "s3://lake/t/metadata.json")
     assert made == [(0, FILES_AT_ONCE_ON_STORES), (FILES_AT_ONCE_ON_STORES, FILES_AT_ONCE_ON_STORES + 1)]
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 8])
+@pytest.mark.parametrize("manifests", [(1000,) * 10, (5,) * 500, (9999, 1), (100_000,)])
+def test_groups_on_a_store_give_each_process_the_same_work(manifests: tuple[int, ...], processes: int) -> None:
+    context = cast(Any, SimpleNamespace(level=Level.FILES, is_on_store=True))
+    listed = [cast(Any, SimpleNamespace(checked=True, number=number)) for number in range(len(manifests))]
+    live = SimpleNamespace(records=1, data_files=1)
+    sums = cast(Any, {number: SimpleNamespace(live=live, entries=count) for number, count in enumerate(manifests)})
+    made = list(_files_tasks(context, listed, sums))
+    largest = max(task.stop - task.start for task in made)
+    groups = group_tasks(made, _files_cost(context, made, sums, processes))
+    assert [task for group in groups for task in group.tasks] == made
+    sizes = [sum(task.stop - task.start for task in group.tasks) for group in groups]
+    assert max(sizes) <= max(FILES_OF_A_GROUP, largest)
+    if len(groups) <= 2 * processes:
+        assert max(sizes) - min(sizes[:-1], default=max(sizes)) <= largest
