@@ -112,6 +112,7 @@ GOALS = {
     ("large", "for planning", "pyiceberg"): 0.1,
     ("large", "as objects", "pyiceberg"): 1.0,
     ("small", "with statistics", "pyiceberg"): 1.5,
+    ("small", "as objects", "pyiceberg"): 1.0,
 }
 
 
