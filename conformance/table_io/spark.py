@@ -30,6 +30,7 @@ from conformance.table_io.reading import ReadPlan
 from conformance.table_io.spark_types import spark_batch, spark_schema
 from conformance.table_io.spark_worker import prepare_worker
 from conformance.table_io.tables import load_table
+from spec_ref.data_files import batches
 from spec_ref.expressions.predicates import TRUE, Predicate
 
 SPARK_TAKES_ARROW = int(pyspark.__version__.partition(".")[0]) >= 4
@@ -38,8 +39,8 @@ SPARK_TAKES_ARROW = int(pyspark.__version__.partition(".")[0]) >= 4
 MAX_SENT_BYTES = 32 << 20
 """The bytes of scan tasks in one task of Spark, which may not exceed `spark.rpc.message.maxSize` (128 MiB)."""
 
-BATCH_ROWS = 1 << 16
-"""The rows of a batch: few enough that the JVM finds them in the processor's cache."""
+BATCH_ROWS = batches.BATCH_ROWS // 2
+"""The rows of a batch: half of those elsewhere, because a worker holds two batches at once."""
 
 
 def read_dataframe(
@@ -114,10 +115,10 @@ def _task_frame(spark: SparkSession, part: Sequence[bytes]) -> DataFrame:
 def make_reader(read_plan: ReadPlan) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function that executors apply to batches of pickled groups of tasks."""
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def read(sent: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
         deletes = DeleteFiles(read_plan)
-        groups = (group.as_py() for batch in batches for group in batch.column("tasks"))
+        groups = (group.as_py() for batch in sent for group in batch.column("tasks"))
         yield from read_ahead((made for group in groups for made in group_batches(group, read_plan, deletes)), 1)
 
     return read
