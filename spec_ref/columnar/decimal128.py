@@ -22,8 +22,10 @@ HALF_BITS = 64
 HALF_BYTES = 8
 LIMB_BITS = 32
 MAX_INT32_DIGITS = 9
+"""The most decimal digits for which every value fits in 32 bits."""
+
 MAX_INT64_DIGITS = 18
-"""The most decimal digits for which every value fits in 32 and in 64 bits."""
+"""The most decimal digits for which every value fits in 64 bits."""
 
 _LIMB_MASK = np.int64((1 << LIMB_BITS) - 1)
 _HALF_MASK = (1 << HALF_BITS) - 1
@@ -105,10 +107,8 @@ def to_int32(low: Low, high: High, precision: int) -> npt.NDArray[np.int32] | No
     """
     if precision <= MAX_INT32_DIGITS:
         return low.astype(np.int32)
-    if (
-        len(low) and not -_INT32_END <= to_python_int(low[0], high[0]) < _INT32_END
-    ):  # most columns begin with a large one
-        return None
+    if len(low) and not -_INT32_END <= to_python_int(low[0], high[0]) < _INT32_END:
+        return None  # most columns with larger values begin with one
     values = _narrow(low, high, precision)
     if values is None or values.min(initial=0) < -_INT32_END or values.max(initial=0) >= _INT32_END:
         return None

@@ -24,6 +24,7 @@ from spec_ref.columnar.decimal128 import High, Low, minimal_rows, needed_bytes, 
 from spec_ref.columnar.murmur3_vectorized import (
     LONG_BYTES,
     WORD,
+    WORD_BITS,
     Hasher,
     Words,
     hash_strings,
@@ -35,7 +36,6 @@ from spec_ref.data_types.types import DecimalType, Type, kind
 MAX_SHORTER_SHARE = 0.25
 """If a larger share of the decimals needs fewer bytes than the others, all are hashed as values of any length."""
 
-INT32_BITS = 32
 CANONICAL_NAN_BITS = np.int64(0x7FF8_0000_0000_0000)
 
 
@@ -116,9 +116,9 @@ def _hash_decimals(precision: int, low: Low, high: High) -> Words:
 
 def _hash_int32(hasher: Hasher, values: npt.NDArray[np.int32], out: Words) -> None:
     """Hash unscaled values of 32 bits: in 4 bytes, and again those that fewer bytes hold."""
-    magnitudes = values ^ (values >> np.int32(INT32_BITS - 1))
+    magnitudes = values ^ (values >> np.int32(WORD_BITS - 1))
     words = values.astype(">i4").view("<u4")
-    shorter = np.flatnonzero(magnitudes < 1 << (INT32_BITS - 9))
+    shorter = np.flatnonzero(magnitudes < 1 << (WORD_BITS - 9))
     if len(shorter) < len(words):
         hasher.hash_rows(words.reshape(-1, 1), WORD, out)
     lengths = needed_bytes(magnitudes[shorter])
