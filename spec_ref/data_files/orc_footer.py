@@ -17,6 +17,7 @@ import numpy as np
 from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.deferred_sink import PartialFile
+from spec_ref.encodings.decompression import ContentTooLargeError
 from spec_ref.encodings.random_access_bytes import ByteSource
 from spec_ref.encodings.varint import read_varint
 from spec_ref.encodings.zstandard import decompress_frames, zstd
@@ -329,9 +330,12 @@ def _decompress_snappy(chunk: bytes) -> bytes:
 
 
 def _decompress_zstd(chunk: bytes) -> bytes:
-    made, is_whole = decompress_frames(chunk, MAX_CHUNK)
-    if not is_whole or len(made) > MAX_CHUNK:
-        raise damage_error("a chunk is too large or truncated", len(made))
+    try:
+        made, is_whole = decompress_frames(chunk, MAX_CHUNK)
+    except ContentTooLargeError:
+        raise damage_error("a chunk is too large", Description(f"more than {MAX_CHUNK} bytes")) from None
+    if not is_whole:
+        raise damage_error("a chunk is truncated", len(made))
     return made
 
 

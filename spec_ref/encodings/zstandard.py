@@ -9,6 +9,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+from spec_ref.encodings.decompression import decompress_stream
+
 __all__ = ["decompress_frames", "zstd"]
 
 
@@ -17,21 +19,21 @@ def decompress_frames(packed: bytes | bytearray | memoryview, limit: int) -> tup
 
     Args:
         packed: the frames.
-        limit: the maximum number of bytes that are needed.
+        limit: the maximum number of bytes of the content.
 
     Returns:
-        The content, of at most one byte more than the limit, and whether the last frame is whole.
+        The content, and whether the last frame is whole.
 
     Raises:
         ZstdError: the bytes are not frames.
+        ContentTooLargeError: the content is larger than the limit.
     """
     parts: list[bytes] = []
-    left = limit + 1
     rest: bytes | bytearray | memoryview = packed
     while True:
         frame = zstd.ZstdDecompressor()
-        parts.append(frame.decompress(rest, left))
-        left -= len(parts[-1])
+        parts.append(decompress_stream(frame, rest, limit))
+        limit -= len(parts[-1])
         rest = frame.unused_data
-        if not rest or not left:
+        if not rest:
             return parts[0] if len(parts) == 1 else b"".join(parts), frame.eof

@@ -22,6 +22,7 @@ import attrs
 import cramjam
 
 from spec_ref.core.errors import Description, SpecError, abbreviated_repr, spec_error
+from spec_ref.encodings.decompression import ContentTooLargeError, decompress_stream
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes
 from spec_ref.encodings.varint import TooManyBits, read_varint, unzigzag, write_varint, zigzag
 from spec_ref.encodings.zstandard import decompress_frames, zstd
@@ -123,7 +124,7 @@ class Container:
         packed = self.data[block.start : block.start + block.size]
         try:
             return _DECODERS[self.codec](packed, limit)
-        except _TooLarge:
+        except ContentTooLargeError:
             raise too_large from None
         except (zlib.error, cramjam.DecompressionError, zstd.ZstdError, _Damaged) as error:
             raise self._error(f"block {index} does not decompress: {error}", expected=f"{self.codec} data") from None
@@ -266,17 +267,13 @@ class _Frames:
 # Codecs
 
 
-class _TooLarge(Exception):
-    pass
-
-
 class _Damaged(Exception):
     pass
 
 
 def _null(packed: Data, limit: int) -> bytes:
     if len(packed) > limit:
-        raise _TooLarge
+        raise ContentTooLargeError
     return bytes(packed)
 
 
@@ -285,9 +282,7 @@ def _inflate(packed: Data, limit: int) -> bytes:
         # The data is too short to exceed the limit, and zlib.decompress takes half the time of a decompression object.
         return zlib.decompress(packed, -15, max(INFLATE_BUFFER, 16 * len(packed)))
     stream = zlib.decompressobj(-15)
-    data = stream.decompress(packed, limit + 1)
-    if len(data) > limit:
-        raise _TooLarge
+    data = decompress_stream(stream, packed, limit)
     if not stream.eof:
         raise _Damaged("the stream is truncated")
     return data
@@ -297,7 +292,7 @@ def _snappy(packed: Data, limit: int) -> bytes:
     if len(packed) < 4:
         raise _Damaged("the checksum is missing")
     if cramjam.snappy.decompress_raw_len(packed[:-4]) > limit:
-        raise _TooLarge
+        raise ContentTooLargeError
     data = bytes(cramjam.snappy.decompress_raw(packed[:-4]))
     if zlib.crc32(data).to_bytes(4, "big") != packed[-4:]:
         raise _Damaged("the checksum does not match")
@@ -306,8 +301,6 @@ def _snappy(packed: Data, limit: int) -> bytes:
 
 def _zstandard(packed: Data, limit: int) -> bytes:
     data, is_whole = decompress_frames(packed, limit)
-    if len(data) > limit:
-        raise _TooLarge
     if not is_whole:
         raise _Damaged("the frame is truncated")
     return data
@@ -315,22 +308,20 @@ def _zstandard(packed: Data, limit: int) -> bytes:
 
 def _bzip2(packed: Data, limit: int) -> bytes:
     try:
-        return _decompress_stream(bz2.BZ2Decompressor(), packed, limit)
+        return _decompress_single(bz2.BZ2Decompressor(), packed, limit)
     except OSError as error:
         raise _Damaged(error) from error
 
 
 def _xz(packed: Data, limit: int) -> bytes:
     try:
-        return _decompress_stream(lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY), packed, limit)
+        return _decompress_single(lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY), packed, limit)
     except lzma.LZMAError as error:
         raise _Damaged(error) from error
 
 
-def _decompress_stream(stream: bz2.BZ2Decompressor | lzma.LZMADecompressor, packed: Data, limit: int) -> bytes:
-    data = stream.decompress(packed, limit + 1)
-    if len(data) > limit:
-        raise _TooLarge
+def _decompress_single(stream: bz2.BZ2Decompressor | lzma.LZMADecompressor, packed: Data, limit: int) -> bytes:
+    data = decompress_stream(stream, packed, limit)
     if not stream.eof:
         raise _Damaged("the stream is truncated")
     if stream.unused_data:
