@@ -13,11 +13,12 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.table_io.delete_files import DeleteFiles
-from conformance.table_io.planning import plan_tasks
+from conformance.table_io.planning import plan_batches
 from conformance.table_io.read_tasks import arrow_schema, metadata_type, read_task
 from conformance.table_io.reading import ReadPlan, make_read_plan
 from conformance.table_io.tables import Table
 from spec_ref.columnar.arrow_values import to_python_values
+from spec_ref.columnar.scan_planning.task_batch import TaskBatch
 from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import FileScanTask, table_state
@@ -100,7 +101,13 @@ def read_rows(table: Table, **arguments: Any) -> Iterator[dict[str, Any]]:
             yield from (dict(zip(types, row, strict=True)) for row in zip(*columns, strict=True))
 
 
-def plan_read(
+def plan_read(table: Table, **arguments: Any) -> tuple[ReadPlan, Iterator[FileScanTask]]:
+    """Return the columns to read and the tasks of the scan; arguments and errors as in `read_table`."""
+    read_plan, batches = plan_read_batches(table, **arguments)
+    return read_plan, itertools.chain.from_iterable(batch.tasks() for batch in batches)
+
+
+def plan_read_batches(
     table: Table,
     *,
     snapshot_id: int | None = None,
@@ -109,12 +116,12 @@ def plan_read(
     select: Sequence[str] | None = None,
     filter: Predicate = TRUE,
     case_sensitive: bool = True,
-) -> tuple[ReadPlan, Iterator[FileScanTask]]:
-    """Return the columns to read and the tasks of the scan; arguments and errors as in `read_table`."""
+) -> tuple[ReadPlan, Iterator[TaskBatch]]:
+    """Return the columns to read and the tasks of the scan in batches; arguments and errors as in `read_table`."""
     state = table_state(table.metadata, snapshot_id=snapshot_id, ref=ref, timestamp_ms=timestamp_ms)
     read_plan = make_read_plan(table, state.schema, select, case_sensitive=case_sensitive)
-    tasks = plan_tasks(table, state.snapshot, filter, schema=state.schema, case_sensitive=case_sensitive)
-    return read_plan, tasks
+    batches = plan_batches(table, state.snapshot, filter, schema=state.schema, case_sensitive=case_sensitive)
+    return read_plan, batches
 
 
 class _Failed:

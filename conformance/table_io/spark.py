@@ -12,7 +12,6 @@ geography to WKB.
 from __future__ import annotations
 
 import functools
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
@@ -23,8 +22,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from conformance.table_io.daemon_pool import read_ahead
 from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.encryption import KeyService
-from conformance.table_io.local import plan_read
-from conformance.table_io.planning import pickle_tasks
+from conformance.table_io.local import plan_read_batches
+from conformance.table_io.planning import pickle_tasks, unpickle_tasks
 from conformance.table_io.read_tasks import arrow_schema, read_task
 from conformance.table_io.reading import ReadPlan
 from conformance.table_io.spark_types import spark_batch, spark_schema
@@ -74,7 +73,7 @@ def read_dataframe(
         SpecError: the table, the selection or the filter is wrong. Errors in a data file fail the Spark job.
         FileAccessError: a metadata file is missing or cannot be read.
     """
-    read_plan, tasks = plan_read(
+    read_plan, planned = plan_read_batches(
         load_table(location, key_service=key_service),
         snapshot_id=snapshot_id,
         ref=ref,
@@ -83,7 +82,7 @@ def read_dataframe(
         filter=filter,
         case_sensitive=case_sensitive,
     )
-    number, groups = pickle_tasks(tasks, partitions)
+    number, groups = pickle_tasks(planned, partitions)
     frames = [_task_frame(spark, part) for part in _parts(groups)]
     if len(frames) == 1:
         frames = [frames[0].coalesce(1)]  # Spark distributes the rows of one partition evenly
@@ -128,5 +127,5 @@ def group_batches(
     pickled_tasks: bytes, read_plan: ReadPlan, deletes: DeleteFiles | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a pickled group of tasks, in Arrow types that Spark supports."""
-    for task in pickle.loads(pickled_tasks):  # noqa: S301 - made by the driver of this session
+    for task in unpickle_tasks(pickled_tasks):
         yield from map(spark_batch, read_task(task, read_plan, deletes, batch_rows=BATCH_ROWS))

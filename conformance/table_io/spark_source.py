@@ -37,7 +37,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.table_io.daemon_pool import read_ahead
 from conformance.table_io.encryption import load_key_file
-from conformance.table_io.local import plan_read
+from conformance.table_io.local import plan_read_batches
 from conformance.table_io.planning import pickle_tasks
 from conformance.table_io.read_tasks import arrow_schema
 from conformance.table_io.reading import ReadPlan
@@ -105,7 +105,7 @@ class IcebergReference(DataSource):  # type: ignore[misc]
         self.options = options
 
     def reading_options(self) -> dict[str, Any]:
-        """Return the options as arguments of `plan_read`."""
+        """Return the options as arguments of `plan_read_batches`."""
         columns, snapshot, time = (self.options.get(key) for key in ("columns", "snapshot-id", "as-of-timestamp"))
         return {
             "select": None if columns is None else [name.strip() for name in columns.split(",")],
@@ -120,7 +120,7 @@ class IcebergReference(DataSource):  # type: ignore[misc]
         return load_table(self.options["path"], key_service=None if keys is None else load_key_file(keys))
 
     def schema(self) -> Any:
-        read_plan, _ = plan_read(self.table(), **self.reading_options())
+        read_plan, _ = plan_read_batches(self.table(), **self.reading_options())
         return from_arrow_schema(spark_schema(arrow_schema(read_plan)), prefer_timestamp_ntz=True)
 
     def reader(self, schema: Any) -> DataSourceReader:
@@ -145,7 +145,7 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
 
     def pushFilters(self, filters: Sequence[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
         """Use the filters that have an equivalent predicate, and return the other filters."""
-        schema = plan_read(self.load(), **self.reading_options)[0].schema
+        schema = plan_read_batches(self.load(), **self.reading_options)[0].schema
         for spark_filter in filters:
             predicate = to_predicate(spark_filter, schema)
             if predicate is None:
@@ -154,8 +154,8 @@ class IcebergReader(DataSourceReader):  # type: ignore[misc]
                 self.filter = predicate if self.filter == TRUE else And(self.filter, predicate)
 
     def partitions(self) -> Sequence[InputPartition]:
-        read_plan, tasks = plan_read(self.load(), filter=self.filter, **self.reading_options)
-        _, groups = pickle_tasks(tasks)
+        read_plan, batches = plan_read_batches(self.load(), filter=self.filter, **self.reading_options)
+        _, groups = pickle_tasks(batches)
         return [Task(group, read_plan) for group in groups]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -8,6 +8,7 @@ rows of any writer: by field id, whatever names, optionality and order its schem
 from __future__ import annotations
 
 import enum
+import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
@@ -231,6 +232,7 @@ class RowReader:
                 does not have, or whose type is wrong.
         """
         self.cls = cls
+        self.record = record
         self.version = version
         self.partition_ids = partition_ids
         places = record.by_id()
@@ -258,6 +260,9 @@ class RowReader:
                 convert = self._reader(rule, inner)
                 fields.append(ReadField(attribute, rule, place, not required, needed, convert))
         self.fields = tuple(fields)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _shared_reader, (self.cls, self.record, self.version, self.partition_ids)
 
     def _refuse_if_required(self, attribute: str, rule: FieldRule) -> None:
         if rule.reader_presence(self.version) is REQUIRED:
@@ -372,6 +377,14 @@ def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
         )
     fields = (attrs.evolve(field, id=known) for field, known in zip(record.fields, ids, strict=True))
     return Record(record.name, tuple(fields))
+
+
+@functools.lru_cache(maxsize=32)
+def _shared_reader(
+    cls: type, record: Record, version: FormatVersion, partition_ids: tuple[int, ...] | None
+) -> RowReader:
+    """Make the reader of a pickle, once for the many pickles that have the same one."""
+    return RowReader(cls, record, version, partition_ids)
 
 
 def _wrong_type_error(rule: FieldRule, type_: AvroType, expected: str) -> SpecError:

@@ -34,10 +34,9 @@ TABLES = (
 BROKEN = "broken-dv-checksum"
 
 SCRIPT = """
-import json, pickle, sys
+import json, sys
 from conformance.adapter_sdk.arrow_rows import answer
 from conformance.engines.spark_reference.adapter import start_spark
-from conformance.table_io.planning import pickle_tasks
 from conformance.table_io.spark import read_dataframe
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 
@@ -65,12 +64,6 @@ while plan.nodeName() != "Union":
     plan = plan.children().head()
 results["divided_parts"] = plan.execute().getNumPartitions()
 reading.MAX_SENT_BYTES = limit
-def grouped(count, partitions=None):
-    number, groups = pickle_tasks(range(count), partitions)
-    found = [pickle.loads(group) for group in groups]
-    assert [one for group in found for one in group] == list(range(count))
-    return [number, sorted({len(group) for group in found}), len(found)]
-results["groups"] = [grouped(0), grouped(7), grouped(25_000), grouped(2_500, 2), grouped(10, 4), grouped(3, 5)]
 first = Comparison(Operation.EQ, NamedReference("id"), Literal(1))
 frame = read_dataframe(spark, f"{place}/position-deletes-orc", select=["_pos", "id"], filter=first, partitions=1)
 results["selected"] = [row.asDict() for row in frame.collect()]
@@ -142,12 +135,6 @@ def test_many_tasks_are_sent_in_parts(results: dict[str, Any]) -> None:
     assert compare_rows({"types": types}, {"rows": rows}, {"rows": found}) == ()
     assert partitions == 2
     assert results["divided_parts"] >= 2
-
-
-def test_tasks_are_sent_in_groups_of_about_the_same_size(results: dict[str, Any]) -> None:
-    # The number of partitions, the sizes of the groups, and their number
-    one_each, many, few, small = [7, [1], 7], [10_000, [2, 3], 10_000], [2, [625], 4], [4, [2, 3], 4]
-    assert results["groups"] == [[1, [0], 1], one_each, many, few, small, [5, [0, 1], 5]]
 
 
 def test_rows_are_those_that_the_statements_made(results: dict[str, Any]) -> None:

@@ -14,8 +14,11 @@ from typing import Any
 
 import attrs
 import fastavro
+import pytest
 
-from spec_ref.columnar.scan_planning.planner import plan
+from conformance.table_io import planning
+from spec_ref.columnar.scan_planning.planner import plan, plan_batches
+from spec_ref.columnar.scan_planning.task_batch import TaskBatch
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V3, FormatVersion
@@ -145,6 +148,7 @@ class Table:
             found = list(plan(*arguments, **options))
         except SpecError as error:
             refused = error
+        assert is_same(sent(plan_batches(*arguments, **options)), refused or tasks)
         if refused is not None:
             assert tasks is None
             raise refused
@@ -157,6 +161,17 @@ class Table:
             _name(task.data_file.file_path): [_name(delete.data_file.file_path) for delete in task.deletes]
             for task in self.plan(predicate, **options)
         }
+
+
+def sent(batches: Iterator[TaskBatch]) -> list[FileScanTask] | SpecError:
+    """The tasks of batches that were pickled in several groups, in columns, or the error."""
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(planning, "MIN_COLUMNS", 0)
+            _, groups = planning.pickle_tasks(batches, 3)
+        return [task for group in groups for task in planning.unpickle_tasks(group)]
+    except SpecError as error:
+        return error
 
 
 def _name(path: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from conformance.runner.execution import RunPlan, execute
 from conformance.runner.results import ResultsWriter
 from conformance.runner.targets import make_limits, target
-from conformance.table_io.local import plan_read, read_table
+from conformance.table_io.local import plan_read, plan_read_batches, read_table
 from conformance.table_io.planning import pickle_tasks
 from conformance.table_io.records import read_rows
 from conformance.table_io.tables import load_table
@@ -20,6 +20,7 @@ from conformance.validator.context import Context, Level
 from conformance.validator.manifest_lists import check_list, list_tasks, manifest_tasks
 from conformance.validator.manifests import check_manifest_task
 from conformance.vectors import load, shipped
+from spec_ref.columnar.scan_planning.task_batch import TaskBatch
 from spec_ref.scan_planning import planner
 from tools.bench.planning import ours, questions
 from tools.entry_point import run_without_parser
@@ -43,9 +44,15 @@ def keep_tasks(location: str) -> dict[str, Any]:
 
 def serialize_tasks(location: str) -> dict[str, Any]:
     """Plan a scan of all files and keep its tasks in the form that Spark's executors receive."""
-    tasks = list(plan_read(load_table(location))[1])
-    _, groups = pickle_tasks(tasks)
-    return {"count": len(tasks), "bytes": sum(map(len, groups))}
+    lengths: list[int] = []
+
+    def counted() -> Iterator[TaskBatch]:
+        for batch in plan_read_batches(load_table(location))[1]:
+            lengths.append(len(batch))
+            yield batch
+
+    _, groups = pickle_tasks(counted(), partitions=2)
+    return {"count": sum(lengths), "bytes": sum(map(len, groups))}
 
 
 def read_batches(location: str) -> dict[str, Any]:

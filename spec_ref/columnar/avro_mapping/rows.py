@@ -34,24 +34,27 @@ class _NullError(Exception):
     """A required value is null."""
 
 
-def read_records(reader: RowReader, column: DecodedColumn) -> list[Any] | None:
+def read_records(
+    reader: RowReader, column: DecodedColumn, values: Mapping[str, Iterable[Any]] = EMPTY
+) -> list[Any] | None:
     """Make the record of each row of a column.
 
     Args:
         reader: the definition, which makes the record of one row.
         column: the column of the file's record.
+        values: the values of some attributes, such as inherited ones, instead of those in the column.
 
     Returns:
         The records; None if the definition refuses a row.
     """
     try:
         with gc_disabled():
-            return _records(reader, column)
+            return _records(reader, column, values)
     except (SpecError, _NullError):
         return None
 
 
-def _records(reader: RowReader, column: DecodedColumn) -> list[Any]:
+def _records(reader: RowReader, column: DecodedColumn, values: Mapping[str, Iterable[Any]] = EMPTY) -> list[Any]:
     rows, records = split_nulls(column)
     if rows is not None and len(rows) < column.length:
         raise _NullError
@@ -61,7 +64,7 @@ def _records(reader: RowReader, column: DecodedColumn) -> list[Any]:
     if any(field.required and field.attribute not in columns for field in reader.fields):
         raise _NullError
     nulls = {field.attribute: field.rule.missing for field in reader.fields if field.attribute not in columns}
-    return make_records(reader.cls, records.length, columns, reader.missing | nulls)
+    return make_records(reader.cls, records.length, {**columns, **values}, reader.missing | nulls)
 
 
 def make_records(

@@ -9,38 +9,33 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from spec_ref.columnar.avro_mapping.rows import read_records
+from spec_ref.avro_mapping.rows import RowReader
+from spec_ref.columnar.avro_mapping.rows import make_records
 from spec_ref.columnar.encodings.avro.columns import (
-    DecodedColumn,
     NullColumn,
-    NumberColumn,
     RecordColumn,
     Rows,
-    UnionColumn,
     decode_lazy,
 )
+from spec_ref.columnar.manifests.data_file_columns import DataFileColumns, Places
 from spec_ref.columnar.manifests.encoded_entry_columns import EncodedEntryColumns
-from spec_ref.columnar.manifests.encoded_fields import EntryRun
+from spec_ref.columnar.manifests.encoded_fields import FILE_RULES, EntryRun
 from spec_ref.columnar.manifests.nullable_arrays import Longs, Mask, Nullable
 from spec_ref.columnar.manifests.reader import decoded_batches
 from spec_ref.core.errors import SpecError
-from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import SEQUENCE_NUMBERS
-from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_number
 from spec_ref.manifests.manifest import Manifest
 
 SAFE_ROW_IDS = float(1 << 62)
 """If the last row id may be above this limit, every row id is checked, because sums may exceed 64 bits."""
-
-_ENTRY = field_rules(ManifestEntry)
-_FILE = field_rules(DataFile)
 
 
 class ManifestColumns(EncodedEntryColumns):
@@ -174,102 +169,56 @@ class ManifestColumns(EncodedEntryColumns):
             SpecError: the code of a malformed or missing value, with the manifest and the number of the entry.
         """
         chosen = np.asarray(rows, np.intp)
-        try:
-            return self._entries(chosen, without)
-        except SpecError as error:
-            if error.violation.file is None and len(chosen) > 1:
-                for row in chosen:  # one at a time, to add the entry to the error
-                    self.entries(row[None], without=without)
-            if error.violation.file is None:
-                raise self.with_location(error, int(chosen[0])) from error.__cause__
-            raise
+        numbers = [getattr(self, name).take(chosen).to_list() for name in _INHERITED]
+        attributes: dict[str, Iterable[Any]] = {
+            "status": map(_STATUSES.__getitem__, self.status[chosen].tolist()),
+            "data_file": [file for files in self.data_files(chosen, without=without) for file in files.records()],
+            **dict(zip(_INHERITED, numbers, strict=True)),
+        }
+        return make_records(ManifestEntry, len(chosen), attributes)
 
-    def _entries(self, chosen: Rows, without: Collection[str]) -> list[ManifestEntry]:
-        left_out = {self._file_places.get(_FILE[attribute].id or 0) for attribute in without}
-        run_of = np.searchsorted(self._ends, chosen, side="right")
-        numbers = self._numbers_in_manifests(chosen, run_of).tolist()
-        manifests = [self._runs[run].manifest for run in run_of.tolist()]
-        made: list[ManifestEntry] = []
-        for batch, mine, start in zip(self._batches, self._by_batch(chosen), self._starts(), strict=True):
-            assert mine is not None
-            complete = self._complete(batch, mine, start, left_out)
-            together = read_records(self.manifest.row_reader, complete) if self._is_read_alike else None
-            if together is not None:
-                made += together
-                continue
-            for row in complete.to_list():  # the definition finds the entry that is wrong
-                place = len(made)
-                made.append(manifests[place].read_entry(row, numbers[place]))
-        if not self._inherits_what_files_lack:
-            return made
-        return [self._inherit(entry, row) for entry, row in zip(made, chosen.tolist(), strict=True)]
+    def data_files(self, rows: Rows, *, without: Collection[str] = ()) -> Iterator[DataFileColumns]:
+        """Select the data files of some entries.
 
-    @functools.cached_property
-    def _is_read_alike(self) -> bool:
-        """Whether one reader makes the entries of all manifests, which may differ in their format versions."""
-        return all(run.manifest.row_reader is self.manifest.row_reader for run in self._runs)
+        Args:
+            rows: the numbers of the entries, ascending.
+            without: attributes that are left None.
 
-    @functools.cached_property
-    def _inherits_what_files_lack(self) -> bool:
-        """Whether entries inherit a number for which their manifests, such as those of v1, have no field."""
-        lacking = [name for name in _INHERITED if _ENTRY[name].id not in self._places]
-        lacking += ["first_row_id"] * (_FILE["first_row_id"].id not in self._file_places)
-        return any(getattr(self, name).valid.any() for name in lacking)
+        Yields:
+            The files, in their order: those of several manifests together, except where format versions differ.
+        """
+        start = 0
+        for files, here in zip(self._files, self._by_batch(rows), strict=True):
+            assert here is not None
+            run_of = np.searchsorted(self._ends, here + start, side="right")
+            readers = [id(run.manifest.row_reader) for run in self._runs]
+            changes = np.flatnonzero(np.diff(np.array(readers)[run_of])) + 1
+            for chosen, runs in zip(np.split(here, changes), np.split(run_of, changes), strict=True):
+                if len(chosen):
+                    yield self._select_files(files, chosen, start, runs, without)
+            start += files.length
 
-    def _numbers_in_manifests(self, rows: Rows, run_of: Rows) -> Rows:
-        starts = np.array([run.first - (end - run.count) for run, end in zip(self._runs, self._ends, strict=True)])
-        numbers: Rows = rows + starts[run_of]
-        return numbers
-
-    def _starts(self) -> list[int]:
-        lengths = [batch.length for batch in self._batches]
-        return [sum(lengths[:place]) for place in range(len(lengths))]
-
-    def _complete(self, batch: RecordColumn, rows: Rows, start: int, left_out: Collection[int | None]) -> RecordColumn:
-        """Replace values of some entries of a batch by what they inherit, and set some fields to null."""
-        at = self._places[2]
-        fields: list[DecodedColumn] = []
-        inherited = {self._places.get(_ENTRY[name].id or 0): name for name in _INHERITED}
-        for place, field in enumerate(batch.fields):
-            if place in inherited:
-                fields.append(_nullable_column(getattr(self, inherited[place]), rows + start))
-            elif place == at and isinstance(field, RecordColumn):
-                row_id = self._file_places.get(_FILE["first_row_id"].id or 0)
-                inner = [
-                    NullColumn(len(rows))
-                    if number in left_out
-                    else _nullable_column(self.first_row_id, rows + start)
-                    if number == row_id
-                    else one.take(rows)
-                    for number, one in enumerate(field.fields)
-                ]
-                fields.append(RecordColumn(inner, len(rows)))
-            else:
-                fields.append(field.take(rows))
-        return RecordColumn(fields, len(rows))
-
-    def _inherit(self, entry: ManifestEntry, row: int) -> ManifestEntry:
-        data_file = evolve(entry.data_file, first_row_id=_value_at(self.first_row_id, row))
-        return evolve(
-            entry,
-            snapshot_id=_value_at(self.snapshot_id, row),
-            sequence_number=_value_at(self.sequence_number, row),
-            file_sequence_number=_value_at(self.file_sequence_number, row),
-            data_file=data_file,
+    def _select_files(
+        self, files: RecordColumn, rows: Rows, start: int, runs: Rows, without: Collection[str]
+    ) -> DataFileColumns:
+        reader = next(
+            field.convert
+            for field in self._runs[int(runs[0])].manifest.row_reader.fields
+            if isinstance(field.convert, RowReader)
         )
+        left_out = {self._file_places.get(FILE_RULES[name].id or 0) for name in (*without, "first_row_id")}
+        columns = [
+            NullColumn(len(rows)) if place in left_out else column.take(rows)
+            for place, column in enumerate(files.fields)
+        ]
+        ids = self.first_row_id.take(rows + start)
+        firsts = np.array([run.first - (end - run.count) for run, end in zip(self._runs, self._ends, strict=True)])
+        places = Places(tuple(run.manifest.file for run in self._runs), runs, rows + start + firsts[runs])
+        return DataFileColumns(reader, RecordColumn(columns, len(rows)), ids if ids.valid.any() else None, places)
 
 
 _INHERITED = ("snapshot_id", "sequence_number", "file_sequence_number")
-
-
-def _nullable_column(numbers: Nullable, rows: Rows) -> DecodedColumn:
-    """Make a column with nulls from the numbers of some rows."""
-    values, valid = numbers.values[rows], numbers.valid[rows]
-    if valid.all():
-        return NumberColumn(values)
-    known = np.nonzero(valid)[0]
-    return UnionColumn([(known, NumberColumn(values[known]))], len(rows))
-
+_STATUSES = {int(status): status for status in EntryStatus}
 
 ENTRIES_AT_ONCE = 1000
 """How many entries are made into objects together, so that a whole batch is never held as objects."""
@@ -348,7 +297,3 @@ def _fill(found: Nullable, value: Any, where: Mask) -> Nullable:
     if not where.any():
         return found
     return Nullable(np.where(where, value, found.values), found.valid | where)
-
-
-def _value_at(numbers: Nullable, row: int) -> int | None:
-    return int(numbers.values[row]) if numbers.valid[row] else None

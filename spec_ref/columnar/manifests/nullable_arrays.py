@@ -24,6 +24,17 @@ class Nullable:
     values: npt.NDArray[Any]
     valid: Mask
 
+    def take(self, rows: npt.NDArray[np.intp]) -> Nullable:
+        """Select some rows.
+
+        Args:
+            rows: their numbers.
+
+        Returns:
+            The values of the rows.
+        """
+        return Nullable(self.values[rows], self.valid[rows])
+
     def to_list(self) -> list[Any]:
         """List the values as Python objects, None for null."""
         there = self.valid.tolist()

@@ -7,6 +7,7 @@ more than a batch of entries is held at a time, apart from the deletes and the p
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -14,14 +15,15 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.columnar.avro_mapping.rows import make_records
 from spec_ref.columnar.expressions.metrics_evaluation import matching_files
 from spec_ref.columnar.manifest_lists.reader import ListColumns, list_columns
 from spec_ref.columnar.manifests.batched_manifests import batched_columns
+from spec_ref.columnar.manifests.data_file_columns import DataFileColumns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.scan_planning.delete_file_index import DeleteFileIndex
 from spec_ref.columnar.scan_planning.manifest_selection import select_manifests
 from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter, PartitionSelection
+from spec_ref.columnar.scan_planning.task_batch import TaskBatch
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
@@ -30,7 +32,6 @@ from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
-from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import column_types
 from spec_ref.scan_planning.manifest_selection import (
@@ -60,6 +61,28 @@ Announce: TypeAlias = Callable[[Sequence[ManifestFile]], None]
 
 
 def plan(
+    metadata: TableMetadata, snapshot: Snapshot | None, predicate: Predicate, read_file: ReadFile, **options: Any
+) -> Iterator[FileScanTask]:
+    """Plan a scan, as `spec_ref.scan_planning.planner.plan` does, with the same errors.
+
+    Args:
+        metadata: the table.
+        snapshot: the snapshot to scan; None for a table without snapshots, which has no files.
+        predicate: the unbound filter.
+        read_file: reads a manifest list or manifest by its location.
+        options: the other arguments of `plan_batches`.
+
+    Returns:
+        The tasks, in the order of the manifests.
+
+    Raises:
+        SpecError: as `spec_ref.scan_planning.planner.plan`.
+    """
+    batches = plan_batches(metadata, snapshot, predicate, read_file, **options)
+    return itertools.chain.from_iterable(batch.tasks() for batch in batches)
+
+
+def plan_batches(
     metadata: TableMetadata,
     snapshot: Snapshot | None,
     predicate: Predicate,
@@ -71,8 +94,10 @@ def plan(
     all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
     announce: Announce | None = None,
-) -> Iterator[FileScanTask]:
-    """Plan a scan, as `spec_ref.scan_planning.planner.plan` does, with the same errors.
+) -> Iterator[TaskBatch]:
+    """Plan a scan without making an object for each data file, unless deletes apply to the files.
+
+    Values of data files that are not needed to plan are not read before the tasks are made.
 
     Args:
         metadata: the table.
@@ -87,7 +112,7 @@ def plan(
         announce: called once, with the manifests that will be read, in their order, so that they can be read ahead.
 
     Returns:
-        The tasks, in the order of the manifests.
+        The tasks in batches, in the order of the manifests.
 
     Raises:
         SpecError: as `spec_ref.scan_planning.planner.plan`.
@@ -96,7 +121,7 @@ def plan(
     specs = {spec.spec_id: spec for spec in metadata.partition_specs}
     rows = _Filter(bound, specs, metadata.format_version, tolerate_truncated_times)
     deletes = evolve(rows, predicate=TRUE) if all_deletes else rows
-    return _Scan(metadata, specs, rows, deletes, read_file, include_column_stats, announce).tasks(snapshot)
+    return _Scan(metadata, specs, rows, deletes, read_file, include_column_stats, announce).batches(snapshot)
 
 
 @attrs.frozen
@@ -148,7 +173,7 @@ class _Scan:
     statistics: bool
     announce: Announce | None
 
-    def tasks(self, snapshot: Snapshot | None) -> Iterator[FileScanTask]:
+    def batches(self, snapshot: Snapshot | None) -> Iterator[TaskBatch]:
         if snapshot is None:
             return
         data, deletes = self._manifests(snapshot)
@@ -161,7 +186,7 @@ class _Scan:
         )
         seen: set[str] = set()
         for columns in batched_columns(read_manifests(data, self.specs, self.read_file, snapshot.manifest_list)):
-            yield from self._plan_tasks(columns, index, seen)
+            yield from self._plan_batches(columns, index, seen)
 
     def _manifests(self, snapshot: Snapshot) -> tuple[list[ManifestFile], list[ManifestFile]]:
         """Select the manifests of data and of deletes; in columns, unless the definition has to read the list."""
@@ -185,7 +210,7 @@ class _Scan:
 
     # Data files
 
-    def _plan_tasks(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[FileScanTask]:
+    def _plan_batches(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[TaskBatch]:
         kept = self._select_files(columns, FileContent.DATA)
         if not kept:
             return
@@ -196,37 +221,61 @@ class _Scan:
         without = () if self.statistics or index.has_equality_deletes else STATISTICS
         spec = columns.manifest.spec
         assert spec is not None
-        entries = columns.entries(rows, without=without)
-        files = [entry.data_file for entry in entries]
-        paths = {file.file_path for file in files}
-        attributes: dict[str, Iterable[Any]] = {
-            "data_file": files if without else map(self._file_for_task, files),
-            "data_sequence_number": [entry.sequence_number for entry in entries],
-            "file_sequence_number": [entry.file_sequence_number for entry in entries],
-            "residual": [kept[place].residual for place in owner.tolist()],
-        }
-        constants: dict[str, Any] = {"partition_spec_id": spec.spec_id, "deletes": ()}
-        if len(index) or len(paths) < len(files) or not seen.isdisjoint(paths):
-            attributes["deletes"] = [
-                self._deletes(columns, row, entry, index, seen) for row, entry in zip(rows, entries, strict=True)
-            ]
-        seen |= paths
-        yield from make_records(FileScanTask, len(files), attributes, constants)
+        start = 0
+        for data_files in columns.data_files(rows, without=without):
+            here = rows[start : start + len(data_files)]
+            files, deletes = self._find_deletes(columns, here, data_files, index, seen)
+            yield TaskBatch(
+                data_files=files,
+                partition_spec_id=spec.spec_id,
+                data_sequence_numbers=columns.sequence_number.values[here],
+                file_sequence_numbers=columns.file_sequence_number.values[here],
+                residuals=[selection.residual for selection in kept],
+                residual_of=owner[start : start + len(data_files)],
+                deletes=deletes,
+            )
+            start += len(data_files)
+
+    def _find_deletes(
+        self, columns: ManifestColumns, rows: Rows, data_files: DataFileColumns, index: DeleteFileIndex, seen: set[str]
+    ) -> tuple[DataFileColumns | list[DataFile], list[tuple[ScanDelete, ...]] | None]:
+        """Find the deletes of data files; refuse a path that an earlier entry has.
+
+        Returns:
+            The files, as records if there are deletes, and the deletes of each file.
+        """
+        if not len(index):
+            paths = _decode_paths(data_files)
+            if len(paths) == len(data_files) and seen.isdisjoint(paths):
+                seen |= paths
+                return data_files, None
+        files = data_files.records()
+        deletes = [
+            self._deletes(columns, row, file, number, index, seen)
+            for row, file, number in zip(
+                rows.tolist(), files, columns.sequence_number.values[rows].tolist(), strict=True
+            )
+        ]
+        return [self._file_for_task(file) for file in files], deletes
 
     def _deletes(
-        self, columns: ManifestColumns, row: int, entry: ManifestEntry, index: DeleteFileIndex, seen: set[str]
+        self,
+        columns: ManifestColumns,
+        row: int,
+        data_file: DataFile,
+        data_sequence_number: int,
+        index: DeleteFileIndex,
+        seen: set[str],
     ) -> tuple[ScanDelete, ...]:
-        """Select the deletes of a data file; refuse a path that an earlier entry has."""
-        spec, path = columns.manifest.spec, entry.data_file.file_path
+        spec, path = columns.manifest.spec, data_file.file_path
         assert spec is not None
-        assert entry.sequence_number is not None
-        with _ErrorsInEntry(columns, int(row)):
+        with _ErrorsInEntry(columns, row):
             if path in seen:
                 raise spec_error(
                     "SCN007", "the data file is live in two entries", found=path, path="/data_file/file_path"
                 )
             seen.add(path)
-            return index.deletes_for(entry.data_file, entry.sequence_number, spec)
+            return index.deletes_for(data_file, data_sequence_number, spec)
 
     def _select_files(self, columns: ManifestColumns, content: FileContent) -> list[PartitionSelection]:
         """Find the live files that neither partitions (SCN003, MAN004) nor, for data, metrics (SCN005) rule out."""
@@ -264,6 +313,14 @@ class _Scan:
                         if may_delete_matching(delete.data_file, selection.residual):
                             index.add(delete)
         return index
+
+
+def _decode_paths(data_files: DataFileColumns) -> set[str]:
+    """Decode the paths of data files; those of malformed files, which the definition refuses, are left out."""
+    try:
+        return set(data_files.paths())
+    except SpecError:
+        return set()
 
 
 def _select_by_metrics(predicate: BoundPredicate, columns: ManifestColumns, rows: Rows) -> Rows:

@@ -114,18 +114,16 @@ class Container:
         """
         block = self.blocks[index]
         limit = self.limits.block_bytes
-        too_large = self._error(
-            f"block {index} is too large when decompressed",
-            found=Description(f"{block.size} bytes"),
-            expected=f"at most {limit} bytes",
-        )
-        if block.size > MAX_COMPRESSION_OVERHEAD * limit:  # checked before the block is read
-            raise too_large
-        packed = self.data[block.start : block.start + block.size]
         try:
-            return _DECODERS[self.codec](packed, limit)
+            if block.size > MAX_COMPRESSION_OVERHEAD * limit:  # checked before the block is read
+                raise ContentTooLargeError
+            return _DECODERS[self.codec](self.data[block.start : block.start + block.size], limit)
         except ContentTooLargeError:
-            raise too_large from None
+            raise self._error(
+                f"block {index} is too large when decompressed",
+                found=Description(f"{block.size} bytes"),
+                expected=f"at most {limit} bytes",
+            ) from None
         except (zlib.error, cramjam.DecompressionError, zstd.ZstdError, _Damaged) as error:
             raise self._error(f"block {index} does not decompress: {error}", expected=f"{self.codec} data") from None
 

@@ -109,7 +109,7 @@ class RecordColumn:
 
     __slots__ = ("fields", "length")
 
-    def __init__(self, fields: Sequence[DecodedColumn], length: int) -> None:
+    def __init__(self, fields: Iterable[DecodedColumn], length: int) -> None:
         self.fields = tuple(fields)
         self.length = length
 
@@ -290,6 +290,28 @@ def decode_lazy(column: DecodedColumn) -> DecodedColumn:
         The column itself, or the decoded one if it is lazy.
     """
     return column.get() if isinstance(column, LazyColumn) else column
+
+
+def detach(column: DecodedColumn) -> DecodedColumn:
+    """Copy what a column refers to: the bytes of its values, instead of the buffer that they are part of.
+
+    Args:
+        column: any column.
+
+    Returns:
+        The column, decoded.
+    """
+    match decode_lazy(column):
+        case BytesColumn(lengths=lengths, text=text) as found:
+            return BytesColumn(b"".join(found.to_bytes()), np.cumsum(lengths) - lengths, lengths, text=text)
+        case RecordColumn(fields=fields, length=length):
+            return RecordColumn(map(detach, fields), length)
+        case UnionColumn(branches=branches, length=length):
+            return UnionColumn([(rows, detach(one)) for rows, one in branches], length)
+        case ListColumn(slots=slots, length=length):
+            return ListColumn([(rows, detach(one)) for rows, one in slots], length)
+        case found:
+            return found
 
 
 def split_nulls(column: DecodedColumn) -> tuple[Rows | None, DecodedColumn]:
