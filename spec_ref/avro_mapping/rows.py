@@ -329,7 +329,7 @@ class RowReader:
                 read = value_reader(partition_record(type_, self.partition_ids), StructType(()))
                 return lambda values: freeze(read(values))  # type: ignore[misc]  # a struct always has a reader
             case MapType(key_id, key, value_id, value):
-                return _pairs(rule, type_, (key_id, key), (value_id, value))
+                return _map_reader(rule, type_, (key_id, key), (value_id, value))
             case ListType(_, element):
                 if not isinstance(type_, Array):
                     raise _wrong_type_error(rule, type_, "an array")
@@ -478,30 +478,58 @@ def _list(rule: FieldRule, convert: Convert | None, *, required: bool) -> Conver
     return read
 
 
-def _pairs(rule: FieldRule, type_: AvroType, key: tuple[int, Type], value: tuple[int, Type]) -> Convert:
-    record = split_optional(type_.items)[0] if isinstance(type_, Array) else None
-    if not isinstance(record, Record) or len(record.fields) != 2:
-        raise _wrong_type_error(rule, type_, "an array of records of a key and a value")
-    swapped = (record.fields[0].id, record.fields[1].id) == (value[0], key[0])
-    ordered = record.fields[::-1] if swapped else record.fields
-    (key_type, _), (value_type, required) = split_optional(ordered[0].type), split_optional(ordered[1].type)
-    key_convert, value_convert = (
-        _primitive_reader(rule, key_type, key[1]),
-        _primitive_reader(rule, value_type, value[1]),
-    )
-    assert value_convert is None
+@attrs.frozen
+class MapReader:
+    """Makes a map from the list of its entries."""
 
-    def read(pairs: list[Any]) -> Mapping[Any, Any]:
-        if swapped:
+    rule: FieldRule
+    convert_key: Convert | None
+    is_swapped: bool
+    """Whether the value of an entry is before its key."""
+
+    required: bool
+    """Whether the values are required."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the map has the entries as they are, if none of them has a null."""
+        return not self.is_swapped and self.convert_key is None
+
+    def __call__(self, pairs: list[Any]) -> Mapping[Any, Any]:
+        """Make the map.
+
+        Args:
+            pairs: the two fields of each entry.
+
+        Returns:
+            The immutable map.
+
+        Raises:
+            SpecError: the code of the field if an entry, a key or a required value is null.
+        """
+        if self.is_swapped:
             pairs = [pair and pair[::-1] for pair in pairs]
         try:
             made = dict(pairs)
         except TypeError:
-            raise spec_error(
-                rule.requirement, "an entry of the map is null", found=pairs, aspect="null-inside"
-            ) from None
-        if (not required and None in made.values()) or None in made:
-            raise spec_error(rule.requirement, "an entry of the map is null", found=made, aspect="null-inside")
-        return immutabledict(made if key_convert is None else {key_convert(one): made[one] for one in made})
+            raise self._null_error(pairs) from None
+        if (not self.required and None in made.values()) or None in made:
+            raise self._null_error(made)
+        convert = self.convert_key
+        return immutabledict(made if convert is None else {convert(one): made[one] for one in made})
 
-    return read
+    def _null_error(self, found: object) -> SpecError:
+        return spec_error(self.rule.requirement, "an entry of the map is null", found=found, aspect="null-inside")
+
+
+def _map_reader(rule: FieldRule, type_: AvroType, key: tuple[int, Type], value: tuple[int, Type]) -> MapReader:
+    record = split_optional(type_.items)[0] if isinstance(type_, Array) else None
+    if not isinstance(record, Record) or len(record.fields) != 2:
+        raise _wrong_type_error(rule, type_, "an array of records of a key and a value")
+    is_swapped = (record.fields[0].id, record.fields[1].id) == (value[0], key[0])
+    ordered = record.fields[::-1] if is_swapped else record.fields
+    (key_type, _), (value_type, required) = split_optional(ordered[0].type), split_optional(ordered[1].type)
+    convert_key = _primitive_reader(rule, key_type, key[1])
+    convert_value = _primitive_reader(rule, value_type, value[1])
+    assert convert_value is None
+    return MapReader(rule, convert_key, is_swapped, required)

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
+from immutabledict import immutabledict
 
-from spec_ref.avro_mapping.rows import ReadField, RowReader
+from spec_ref.avro_mapping.rows import MapReader, ReadField, RowReader
 from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
     DecodedColumn,
@@ -24,7 +25,6 @@ from spec_ref.columnar.encodings.avro.columns import (
 )
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import EMPTY, freeze
-from spec_ref.data_types.types import MapType
 from spec_ref.table_metadata.reader import gc_disabled
 
 T = TypeVar("T")
@@ -97,8 +97,10 @@ def make_records(
 def _values(field: ReadField, column: DecodedColumn) -> Iterable[Any]:
     if isinstance(field.convert, RowReader):
         return _records(field.convert, column)
-    pairs = _pairs(column) if isinstance(field.rule.type, MapType) else None
-    values = column.to_list() if pairs is None else pairs
+    pairs = _pairs(column, field.convert) if isinstance(field.convert, MapReader) else None
+    if pairs is not None:
+        return pairs
+    values: Iterable[Any] = column.to_list()
     convert, missing = field.convert, field.rule.missing
     if isinstance(values, list) and None in values:
         if field.required:
@@ -130,16 +132,22 @@ def _is_exact(column: DecodedColumn) -> bool:
             return False
 
 
-def _pairs(column: DecodedColumn) -> Iterator[Any] | None:
-    """Zip the keys and values of each map, without an object for an entry; None unless all maps have one length."""
+def _pairs(column: DecodedColumn, reader: MapReader) -> Iterator[Any] | None:
+    """Make maps without an object for an entry, if all have one length and no nulls; otherwise return None."""
     rows, maps = split_nulls(column)
     if not isinstance(maps, ListColumn) or (rows is not None and len(rows) < column.length):
         return None
     slots = [slot for rows, slot in maps.slots if rows is None and isinstance(slot, RecordColumn)]
-    if not slots or len(slots) < len(maps.slots):
+    fields = [field for slot in slots for field in slot.fields]
+    if (
+        not slots
+        or len(slots) < len(maps.slots)
+        or not all(isinstance(field, (NumberColumn, BytesColumn)) for field in fields)
+    ):
         return None
     keys, values = (_tuples([slot.fields[place] for slot in slots]) for place in (0, 1))
-    return map(zip, keys, values)
+    make: Any = immutabledict if reader.is_plain else reader
+    return map(make, map(zip, keys, values))
 
 
 def _tuples(columns: Sequence[DecodedColumn]) -> Iterator[tuple[Any, ...]]:
