@@ -20,6 +20,7 @@ from spec_ref.expressions.predicates import Predicate
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.scan_planning import FileScanTask
 from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.table_metadata.reader import gc_disabled
 
 CONNECTIONS = 32
 """The maximum number of manifests that are requested at once."""
@@ -115,14 +116,15 @@ def pickle_tasks(batches: Iterable[TaskBatch], partitions: int | None = None) ->
     Returns:
         The number of partitions, at least one, and the compressed groups, for `unpickle_tasks`.
     """
-    planned = [batch.detach() for batch in batches]
-    total = sum(map(len, planned))
-    number = max(1, min(partitions or total, MAX_PARTITIONS))
-    groups = number * max(1, -(-total // (number * MAX_GROUP)))
-    ends = [total * end // groups for end in range(groups + 1)]
-    if total < groups * MIN_COLUMNS:
-        planned = [batch.with_records() for batch in planned]
-    return number, [lz4.frame.compress(pickle.dumps(parts)) for parts in _divide(planned, ends)]
+    with gc_disabled():  # otherwise it would visit the growing lists again and again
+        planned = [batch.detach() for batch in batches]
+        total = sum(map(len, planned))
+        number = max(1, min(partitions or total, MAX_PARTITIONS))
+        groups = number * max(1, -(-total // (number * MAX_GROUP)))
+        ends = [total * end // groups for end in range(groups + 1)]
+        if total < groups * MIN_COLUMNS:
+            planned = [batch.with_records() for batch in planned]
+        return number, [lz4.frame.compress(pickle.dumps(parts)) for parts in _divide(planned, ends)]
 
 
 def _divide(batches: Iterable[TaskBatch], ends: Sequence[int]) -> Iterator[list[TaskBatch]]:
@@ -137,7 +139,7 @@ def _divide(batches: Iterable[TaskBatch], ends: Sequence[int]) -> Iterator[list[
             if batch is None or used == len(batch):
                 batch, used = next(waiting), 0
             taken = min(missing, len(batch) - used)
-            group.append(batch.slice(used, used + taken))
+            group.append(batch.slice(used, used + taken).detach())
             used, missing = used + taken, missing - taken
         yield group
 

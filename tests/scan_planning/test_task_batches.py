@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import lz4.frame
 import pytest
 from planned_tables import Table, added, data_file, is_same
 
@@ -53,12 +54,15 @@ def test_no_object_is_made_before_tasks_are_asked_for() -> None:
     assert batch.detach() is batch
 
 
-def test_detached_files_do_not_keep_the_blocks_of_manifests() -> None:
+def test_detached_files_do_not_keep_the_blocks_of_manifests(monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(400)
     (batch,) = batches(table)
     one, whole = (len(pickle.dumps(part.detach())) for part in (batch.slice(7, 8), batch))
     assert whole > 25_000
     assert one < 6000  # most of it is the Avro schema
+    monkeypatch.setattr(planning, "MIN_COLUMNS", 0)
+    _, groups = planning.pickle_tasks([batch], 4)
+    assert [len(lz4.frame.decompress(group)) < whole / 2 for group in groups] == [True] * 4
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ class Places:
         Returns:
             Their places.
         """
-        return Places(self.files, self.file_of[rows], self.numbers[rows])
+        used, file_of = np.unique(self.file_of[rows], return_inverse=True)
+        return Places(tuple(self.files[place] for place in used.tolist()), file_of, self.numbers[rows])
 
     def add_to(self, error: SpecError, row: int) -> SpecError:
         """Add the place of a file to an error.
