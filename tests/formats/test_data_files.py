@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from decimal import Decimal
 from typing import Any
 
+import fastavro
 import pyarrow as pa
+import pyarrow.orc as orc
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,11 +17,13 @@ from hypothesis import strategies as st
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files.reader import open_rows
+from spec_ref.data_files.writer import open_writer
 from spec_ref.data_types.types import (
     DATE,
     LONG,
     STRING,
     TIMESTAMPTZ,
+    UNKNOWN,
     UUID,
     DecimalType,
     ListType,
@@ -26,6 +32,7 @@ from spec_ref.data_types.types import (
     StructType,
 )
 from spec_ref.manifests.data_file import FileFormat
+from spec_ref.schemas.name_mapping import read_name_mapping
 from tools.table_kit import avro_bytes, orc_bytes, parquet_bytes
 
 
@@ -103,3 +110,38 @@ def test_orc_footer_that_is_longer_than_the_first_look(monkeypatch: pytest.Monke
 def test_puffin_has_no_rows() -> None:
     with pytest.raises(SpecError, match=r"^DFL003: "):
         open_rows(pa.BufferReader(b""), FileFormat.PUFFIN)
+
+
+@pytest.mark.parametrize("named", [("key", "value"), ("value",), ("key",)])
+def test_a_map_without_ids_is_left_out_unless_a_name_mapping_has_its_key_and_its_value(named: tuple[str, ...]) -> None:
+    out = io.BytesIO()
+    map_field = {"name": "m", "type": {"type": "map", "values": "long"}}
+    fastavro.writer(out, {"type": "record", "name": "r", "fields": [map_field]}, [{"m": {"a": 1}}])
+    parts = [{"field-id": {"key": 9, "value": 10}[name], "names": [name]} for name in named]
+    mapping = read_name_mapping([{"field-id": 8, "names": ["m"], "fields": parts}])
+    opened = open_rows(pa.BufferReader(out.getvalue()), FileFormat.AVRO, mapping)
+    known = [MapType(9, STRING, 10, LONG, True)] if len(named) == 2 else []
+    assert [one.type for one in opened.columns.struct.fields] == known
+
+
+@pytest.mark.parametrize(("file_format", "code"), [(FileFormat.PARQUET, "PQT006"), (FileFormat.ORC, "ORC005")])
+def test_a_file_without_columns_is_not_written(file_format: FileFormat, code: str) -> None:
+    for struct in (StructType(()), StructType((field(1, "nothing", UNKNOWN),))):
+        with pytest.raises(SpecError) as caught:
+            open_writer(io.BytesIO(), struct, file_format)
+        assert caught.value.violation.requirement == code
+
+
+@pytest.mark.parametrize(("file_format", "code"), [(FileFormat.PARQUET, "PQT007"), (FileFormat.ORC, "ORC008")])
+def test_rows_that_a_library_cannot_write_are_refused(
+    monkeypatch: pytest.MonkeyPatch, file_format: FileFormat, code: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise pa.ArrowInvalid("too much for one file")
+
+    for writer, name in ((pq.ParquetWriter, "write_batch"), (orc.ORCWriter, "write")):
+        monkeypatch.setattr(writer, name, fail)
+    made = open_writer(io.BytesIO(), StructType((field(1, "id", LONG),)), file_format)
+    with pytest.raises(SpecError, match="the rows cannot be written: too much for one file") as caught:
+        made.write(pa.record_batch({"id": pa.array([1], pa.int64())}))
+    assert caught.value.violation.requirement == code

@@ -16,8 +16,19 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.data_files import orc_timestamps
 from spec_ref.data_files.orc_footer import read_stripes
+from spec_ref.data_files.orc_reader import open_orc
 from spec_ref.data_files.orc_timestamps import read_timestamps
-from spec_ref.data_types.types import TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS
+from spec_ref.data_files.writer import open_writer
+from spec_ref.data_types.types import (
+    LONG,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    TIMESTAMPTZ,
+    TIMESTAMPTZ_NS,
+    NestedField,
+    StructType,
+)
+from spec_ref.manifests.data_file import FileFormat
 
 NANOS = st.integers(-(1 << 62), 1 << 62)
 SECOND = 1_000_000_000
@@ -156,6 +167,37 @@ def test_damaged_streams_are_reported(data: st.DataObject) -> None:
         assert len(read_timestamps(bytes(whole), stripe, 2, TIMESTAMP)) == 50
     except SpecError as error:
         assert error.violation.requirement in ("ORC008", "ORC003")  # noqa: PT017
+
+
+FAR = 253_402_300_799_999_999
+"""The last microsecond of the year 9999, which 64 bits of nanoseconds do not have."""
+
+
+def test_far_timestamps_in_structs_are_those_of_their_columns() -> None:
+    pair = StructType((NestedField(4, "y", required=False, type=LONG), NestedField(5, "z", required=False, type=LONG)))
+    inner = (
+        NestedField(3, "x", required=False, type=pair),
+        NestedField(6, "t", required=False, type=TIMESTAMP),
+        NestedField(7, "u", required=False, type=TIMESTAMP),
+    )
+    outer = (
+        NestedField(1, "a", required=False, type=LONG),
+        NestedField(2, "s", required=False, type=StructType(inner)),
+        NestedField(8, "v", required=False, type=TIMESTAMP),
+    )
+    moments = {"t": [FAR, None, None], "u": [-FAR, None, FAR - 1], "v": [7, 8, -FAR]}
+    t, u, v = (pa.array(moments[name], pa.timestamp("us")) for name in "tuv")
+    x = pa.array([{"y": 1, "z": 2}, None, {"y": 3, "z": None}], pa.struct([("y", pa.int64()), ("z", pa.int64())]))
+    struct = pa.StructArray.from_arrays([x, t, u], ["x", "t", "u"])
+    out = io.BytesIO()
+    writer = open_writer(out, StructType(outer), FileFormat.ORC)
+    writer.write(pa.record_batch({"a": [1, 2, 3], "s": struct, "v": v}))
+    writer.close()
+    _, batches = open_orc(io.BytesIO(out.getvalue()), None)
+    (found,) = batches(["a", "s", "v"], 10)
+    read = {name: found.column("s").field(name) for name in "xtu"} | {"v": found.column("v")}
+    assert read["x"].to_pylist() == x.to_pylist()
+    assert {name: read[name].cast(pa.int64()).to_pylist() for name in "tuv"} == moments
 
 
 LIMITS = [-(1 << 63), -(1 << 63) + 1, (1 << 63) - 2, (1 << 63) - 1]

@@ -26,7 +26,10 @@ from conformance.table_io.writing import (
     update,
 )
 from spec_ref.commits.changes import ChangeSchema, ChangeSpec, SetProperties
+from spec_ref.commits.manifests import partition_type
+from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
+from spec_ref.data_types.types import INT, LONG, STRING, UNKNOWN, NestedField, StructType, Type
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.reader import read_manifest
@@ -60,6 +63,27 @@ def without_source(tmp_path: Path, version: FormatVersion, transform: Transform)
     table.commit(ChangeSpec((RemovePartitionField("p"),)))
     table.commit(ChangeSchema((DropColumn("part"),)))
     return table
+
+
+@pytest.mark.parametrize(
+    ("stored", "expected"),
+    [
+        ((), UNKNOWN),
+        ((INT,), INT),
+        ((INT, LONG), LONG),
+        ((LONG, INT), LONG),
+        ((UNKNOWN, INT), INT),
+        ((STRING, INT), STRING),
+    ],
+)
+def test_a_type_that_no_schema_has_is_the_widest_that_manifests_have(
+    tmp_path: Path, stored: tuple[Type, ...], expected: Type
+) -> None:
+    metadata = without_source(tmp_path, V2, Identity()).metadata
+    metadata = evolve(metadata, schemas=(metadata.current_schema,))
+    spec = metadata.partition_specs[0]
+    types = [None, *(StructType((NestedField(1000, "p", required=False, type=type_),)) for type_ in stored)]
+    assert [field.type for field in partition_type(metadata, spec, types).fields] == [expected]
 
 
 def stored_partitions(table: WritableTable) -> list[tuple[int, str, Any]]:

@@ -146,6 +146,19 @@ def vectors() -> Iterator[Vector]:
         contradiction=("E21",),
     )
 
+    def elements_nullable(schema: JsonObject) -> None:
+        offsets = column(schema, 132)["type"][1]
+        offsets["items"] = ["null", offsets["items"]]
+
+    yield other(
+        "list-elements-optional",
+        "AVR001",
+        "elements of a list are optional where the table of the spec requires them",
+        elements_nullable,
+        expect=any_of(ok({"entries": [form]}), INVALID),
+        contradiction=("E21",),
+    )
+
     def plain_maps(schema: JsonObject) -> None:
         for field_id in (108, 109, 110, 137, 125, 128):
             del column(schema, field_id)["type"][1]["logicalType"]
