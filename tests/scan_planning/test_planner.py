@@ -412,3 +412,12 @@ def test_manifests_without_a_list_have_the_spec_of_their_header() -> None:
 def test_columns_of_no_manifest_are_none() -> None:
     assert not list(batched_columns([]))
     assert LONG in {field.type for field in SCHEMA.fields}
+
+
+def test_equality_deletes_without_a_row_that_matches_the_filter_are_left_out() -> None:
+    table = Table()
+    table.manifest([added(data_file("a", **bounds(1, 100)), 1)])
+    equality = delete("e", FileContent.EQUALITY_DELETES, equality_ids=(1,), **bounds(50, 60))
+    table.deletes([added(equality, 5), added(delete("p", **bounds(50, 60)), 5)])
+    assert table.planned(id_is(5)) == {"a": ["p"]}  # what a position delete file has in other columns does not matter
+    assert table.planned(id_is(55)) == {"a": ["e", "p"]}

@@ -207,3 +207,10 @@ def test_metadata_columns_are_above_all_table_columns() -> None:
     assert all(column.id > MAX_TABLE_FIELD_ID for column in METADATA_COLUMNS)
     assert BY_NAME["_row_id"].id == 2147483540
     assert len({column.id for column in METADATA_COLUMNS}) == len(METADATA_COLUMNS) == 13
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), (1,), b"1", {1: 2}])
+def test_a_parsed_name_mapping_is_json(value: Any) -> None:
+    with pytest.raises(SpecError) as caught:
+        read_name_mapping([{"field-id": 1, "names": ["a"], "other": value}])
+    assert caught.value.violation.requirement == "TMD029"
