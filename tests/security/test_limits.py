@@ -175,8 +175,7 @@ def test_a_broken_file_of_vectors_is_reported(text: str, tmp_path: Path) -> None
 OURS = {
     "conformance/engines/spark_reference/kernels.py",
     "conformance/table_io/writing/spark.py",
-    "conformance/table_io/spark.py",
-    "conformance/table_io/spark_source.py",
+    "conformance/table_io/planning.py",
     "conformance/validator/remote.py",
     "conformance/validator/process_isolation.py",
     "conformance/validator/local.py",
