@@ -20,10 +20,13 @@ from typing import Any
 
 import rtoml
 from cyclopts import App
-from cyclopts.config import Dict
 
 from conformance.cli import deprecations
 from conformance.core.failures import UsageError, suggest_names
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    from cyclopts import config
 
 OWN_FILE = "iceberg-conformance.toml"
 SHARED_FILE = "pyproject.toml"
@@ -101,7 +104,7 @@ def apply(app: App, command: str) -> None:
         if name == command:
             _check_options(path, name, table, named)
     data = {name: _with_files(path.parent, table) for name, table in tables.items()}
-    app.config = (Dict(data, source=str(path)),)
+    app.config = (config.Dict(data, source=str(path)),)
 
 
 def check(path: Path, given: dict[str, Any], app: App) -> None:

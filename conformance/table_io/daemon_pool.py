@@ -6,13 +6,17 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
+from conformance.core.lazy_imports import lazy_imports
+
+with lazy_imports():
+    from concurrent import futures
+
 T = TypeVar("T")
 
-_Work: TypeAlias = tuple[Future[Any], Callable[[], Any]]
+_Work: TypeAlias = "tuple[futures.Future[Any], Callable[[], Any]]"
 
 
 class DaemonPool:
@@ -28,12 +32,12 @@ class DaemonPool:
         self._threads = 0
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
 
-    def submit(self, work: Callable[[], T]) -> Future[T]:
+    def submit(self, work: Callable[[], T]) -> futures.Future[T]:
         """Let a thread call a function; the future has its result or its error."""
         if self._threads < self._limit:
             threading.Thread(target=_serve, args=(self._queue,), daemon=True).start()
             self._threads += 1
-        future = Future[T]()
+        future = futures.Future[T]()
         self._queue.put((future, work))
         return future
 

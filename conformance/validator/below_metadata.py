@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
 
+from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.encryption import KeyService
 from conformance.validator.backend import Backend, StageStopped, TaskCheck
 from conformance.validator.check_results import (
@@ -44,6 +44,9 @@ from conformance.validator.row_ids import ROWS_PER_BUCKET, check_ids, live_ids
 from conformance.validator.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validator.totals import check_totals
 from spec_ref.checks.findings import Tally
+
+with lazy_imports():
+    import tempfile
 
 T = TypeVar("T")
 

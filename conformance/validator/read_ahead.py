@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from conformance.table_io.daemon_pool import DaemonPool
 from conformance.table_io.file_access import FileAccessError, read_bytes, s3_object
@@ -18,6 +17,9 @@ from conformance.table_io.s3_requests import S3Object
 from conformance.table_io.store_file import open_rows_file
 from conformance.validator.file_places import EntryPlace
 from spec_ref.manifests.data_file import DataFile, FileFormat
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 

@@ -20,11 +20,10 @@ from spec_ref.columnar.arrow_types import (
     with_same_nulls,
 )
 from spec_ref.columnar.chunks import chunk_slices
-from spec_ref.columnar.decimal128 import High, Low, minimal_rows, needed_bytes, to_int32, wide_rows
+from spec_ref.columnar.decimal128 import High, Low, minimal_rows, to_int32, wide_rows
 from spec_ref.columnar.murmur3_vectorized import (
     LONG_BYTES,
     WORD,
-    WORD_BITS,
     Hasher,
     Words,
     hash_strings,
@@ -96,7 +95,7 @@ def _hash_decimals(precision: int, low: Low, high: High) -> Words:
     for part in chunk_slices(len(low)):
         integers = to_int32(low[part], high[part], precision)
         if integers is not None:
-            _hash_int32(hasher, integers, hashes[part])
+            hasher.hash_shortest(integers, hashes[part])
             continue
         rows, is_shorter = wide_rows(low[part], high[part], precision)
         shorter = np.flatnonzero(is_shorter)
@@ -112,20 +111,6 @@ def _hash_decimals(precision: int, low: Low, high: High) -> Words:
         hasher.hash_padded_rows(*minimal_rows(low[among], high[among]), found)
         hashes[among] = found
     return hashes
-
-
-def _hash_int32(hasher: Hasher, values: npt.NDArray[np.int32], out: Words) -> None:
-    """Hash unscaled values of 32 bits: in 4 bytes, and again those that fewer bytes hold."""
-    magnitudes = values ^ (values >> np.int32(WORD_BITS - 1))
-    words = values.astype(">i4").view("<u4")
-    shorter = np.flatnonzero(magnitudes < 1 << (WORD_BITS - 9))
-    if len(shorter) < len(words):
-        hasher.hash_rows(words.reshape(-1, 1), WORD, out)
-    lengths = needed_bytes(magnitudes[shorter])
-    tails = words[shorter] >> ((np.uint8(WORD) - lengths) << np.uint8(3))
-    hashes = np.empty(len(shorter), np.uint32)
-    hasher.hash_tails(tails, lengths, hashes)
-    out[shorter] = hashes
 
 
 def plain_hashes(type_: Type, array: Any) -> Words:

@@ -53,6 +53,8 @@ _FINAL_FACTORS = _word(0x85EBCA6B), _word(0xC2B2AE35)
 _FINAL_SHIFTS = _word(16), _word(13)
 _LAST_SHIFT = _word(16)
 _ONE = _word(1)
+_SIGN_SHIFT = np.array(WORD_BITS - 1, np.int32)
+_SHORTER_ENDS = _word(1 << 23), _word(1 << 15), _word(1 << 7)  # what 3, 2 and 1 bytes hold is below, beside the sign
 _LONG_LENGTH = _word(8)
 _WORD_ROTATION = _word(15), _word(WORD_BITS - 15)
 _STATE_ROTATION = _word(13), _word(WORD_BITS - 13)
@@ -216,18 +218,40 @@ class Hasher:
                 _step(hashes, scratch, hashes)
         _finish(hashes, _word(length), scratch, out)
 
-    def hash_tails(self, words: Words, lengths: Bytes, out: Words) -> None:
-        """Hash values of 1 to 3 bytes.
+    def hash_shortest(self, values: npt.NDArray[np.int32], out: Words) -> None:
+        """Hash the fewest big-endian bytes that hold each integer with its sign.
+
+        Both states are computed for every value, that of a whole word and that of a tail, as selecting
+        values takes longer.
 
         Args:
-            words: a little-endian word per value, padded with zeros.
-            lengths: the number of bytes of each value.
+            values: at most `chunks.CHUNK_SIZE` integers.
             out: where to write the hashes.
         """
-        hashes, _, scratch = self._memory(len(words))
-        np.copyto(hashes, words)
-        _scramble(hashes, scratch)
-        _finish(hashes, lengths.astype(np.uint32), scratch, out)
+        count = len(values)
+        hashes, words, scratch = self._memory(count)
+        magnitudes, lengths = self._states(2, count)
+        sign = scratch.view(np.int32)
+        np.right_shift(values, _SIGN_SHIFT, out=sign)
+        np.bitwise_xor(values, sign, out=magnitudes.view(np.int32))
+        lacking = np.zeros(count, np.uint8)
+        for end in _SHORTER_ENDS:
+            lacking += (magnitudes < end).view(np.uint8)
+        np.copyto(words, values.view(">u4"), casting="unsafe")
+        lacking_bits = scratch
+        np.copyto(lacking_bits, lacking << np.uint8(3))
+        words >>= lacking_bits
+        np.subtract(WORD, lacking, out=lengths, casting="unsafe")
+        _scramble(words, scratch)
+        _step(words, scratch, hashes)
+        # Where the value is a tail, all bits of the mask are set.
+        is_tail = magnitudes.view(np.int32)
+        is_tail -= np.int32(_SHORTER_ENDS[0])
+        is_tail >>= _SIGN_SHIFT
+        words ^= hashes
+        words &= magnitudes
+        hashes ^= words
+        _finish(hashes, lengths, scratch, out)
 
     def hash_padded_rows(self, rows: Words, lengths: Bytes, out: Words) -> None:
         """Hash short values of several lengths.

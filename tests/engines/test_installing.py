@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 from conformance import engine_setup
-from conformance.engine_setup import EngineError, environments, find_engine, install, java, launch, list_engines
+from conformance.engine_setup import EngineError, api, environments, find_engine, install, java, launch, list_engines
 from conformance.engine_setup.catalog import Engine, Jar
 from conformance.engine_setup.environments import Environment, environment, install_environment
 
@@ -179,7 +179,7 @@ def test_a_kit_of_copies_follows_the_packages(tmp_path: Path) -> None:
     place.mkdir(parents=True)
     (package / "module.py").write_text("new", encoding="utf-8")
     (place / "module.py").write_text("old", encoding="utf-8")
-    engine_setup._mirror(package, place)
+    api._mirror(package, place)
     assert (place / "module.py").read_text(encoding="utf-8") == "new"
 
 
