@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from spec_ref.avro_mapping.rows import RowReader
+from spec_ref.avro_mapping.row_reader import RowReader
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import NEWEST, FormatVersion
 from spec_ref.encodings.avro.container import Data, open_container

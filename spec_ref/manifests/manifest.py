@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.avro_mapping.rows import RowReader, partition_record
+from spec_ref.avro_mapping.row_reader import RowReader, partition_record
 from spec_ref.avro_mapping.stored_types import split_optional, type_from_avro
 from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import field_rules, ids_added_after_v1

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from spec_ref.avro_mapping.rows import RowWriter, record_struct
+from spec_ref.avro_mapping.row_writer import RowWriter
+from spec_ref.avro_mapping.rows import record_struct
 from spec_ref.avro_mapping.schema import schema_json
 from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.versions import OMITTED, FormatVersion

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from planned_tables import LIST, Table, added, data_file, is_same
 from test_projection import leaves
 
-from spec_ref.avro_mapping.rows import RowWriter, record_struct
+from spec_ref.avro_mapping.row_writer import RowWriter
+from spec_ref.avro_mapping.rows import record_struct
 from spec_ref.avro_mapping.schema import schema_json
 from spec_ref.columnar.expressions.metrics_evaluation import matching_files
 from spec_ref.columnar.manifest_lists import reader as columnar

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.avro_mapping.rows import RowWriter, record_struct
+from spec_ref.avro_mapping.row_writer import RowWriter
+from spec_ref.avro_mapping.rows import record_struct
 from spec_ref.avro_mapping.schema import schema_json
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Tally

@@ -1,4 +1,4 @@
-"""Make records from decoded columns, field by field: the kernel for `spec_ref.avro_mapping.rows.RowReader`."""
+"""Make records from decoded columns, field by field: the kernel for `spec_ref.avro_mapping.row_reader.RowReader`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import attrs
 from immutabledict import immutabledict
 
-from spec_ref.avro_mapping.rows import MapReader, ReadField, RowReader
+from spec_ref.avro_mapping.row_reader import MapReader, ReadField, RowReader
 from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
     DecodedColumn,

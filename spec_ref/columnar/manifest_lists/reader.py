@@ -14,7 +14,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.avro_mapping.rows import RecordStruct, RowReader
+from spec_ref.avro_mapping.row_reader import RowReader
+from spec_ref.avro_mapping.rows import RecordStruct
 from spec_ref.avro_mapping.stored_types import split_optional
 from spec_ref.columnar.avro_mapping.rows import read_records
 from spec_ref.columnar.encodings.avro.batches import ColumnDecoder, DecompressedBlock, batches

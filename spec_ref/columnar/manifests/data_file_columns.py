@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from spec_ref.avro_mapping.rows import RowReader
+from spec_ref.avro_mapping.row_reader import RowReader
 from spec_ref.columnar.avro_mapping.rows import read_records
 from spec_ref.columnar.encodings.avro.columns import RecordColumn, Rows, detach
 from spec_ref.columnar.manifests.nullable_arrays import Nullable

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.avro_mapping.rows import partition_record
+from spec_ref.avro_mapping.row_reader import partition_record
 from spec_ref.avro_mapping.stored_types import split_optional, type_from_avro, value_reader
 from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_ref.avro_mapping.rows import RowReader
+from spec_ref.avro_mapping.row_reader import RowReader
 from spec_ref.columnar.avro_mapping.rows import make_records
 from spec_ref.columnar.encodings.avro.columns import (
     NullColumn,
