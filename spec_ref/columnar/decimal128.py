@@ -172,11 +172,11 @@ def floor_multiples(low: Low, high: High, width: int) -> tuple[Low, High]:
     return low - unsigned, high - (low < unsigned)
 
 
-def needed_bytes(magnitudes: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+def needed_bytes(magnitudes: Low) -> npt.NDArray[np.uint8]:
     """Compute the fewest bytes that hold values with their signs.
 
     Args:
-        magnitudes: the values, or their complements where they are negative; 32-bit or 64-bit integers.
+        magnitudes: the values, or their complements where they are negative.
 
     Returns:
         The numbers of bytes, 1 to 9.
@@ -186,7 +186,7 @@ def needed_bytes(magnitudes: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     for bits in range(7, HALF_BITS, 8):
         if largest >> bits == 0:
             break
-        lengths += magnitudes >= magnitudes.dtype.type(1 << bits)
+        lengths += magnitudes >= np.uint64(1 << bits)
     return lengths
 
 

@@ -45,11 +45,11 @@ def test_values_of_nine_digits_are_integers_of_32_bits(values: list[int]) -> Non
     assert made.tolist() == values
 
 
-@given(st.lists(SMALL))
+@given(st.lists(st.integers(-(1 << 64), (1 << 64) - 1) | SMALL))
 def test_the_fewest_bytes_are_those_of_two_s_complement(values: list[int]) -> None:
-    magnitudes = np.array([value if value >= 0 else ~value for value in values], np.int32)
+    magnitudes = np.array([value if value >= 0 else ~value for value in values], np.uint64)
     expected = [
-        next(size for size in range(1, 9) if -(1 << 8 * size - 1) <= value < 1 << 8 * size - 1) for value in values
+        next(size for size in range(1, 10) if -(1 << 8 * size - 1) <= value < 1 << 8 * size - 1) for value in values
     ]
     assert needed_bytes(magnitudes).tolist() == expected
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 import struct
+from decimal import Decimal
 
 import mmh3
 import numpy as np
@@ -62,6 +63,19 @@ def test_a_column_hashes_as_its_values(type_, data):
 def test_the_test_values_of_appendix_b(type_, arrow_type, value, expected):
     array = pa.array([value]).cast(arrow_type) if isinstance(value, str) else arrow_array(type_, [value], arrow_type)
     assert hash_array(type_, array).to_pylist() == [expected]
+
+
+@pytest.mark.parametrize("precision", [9, 10, 18, 38])
+def test_decimals_hash_in_the_fewest_bytes(precision: int) -> None:
+    ends = [1 << 8 * size - 1 for size in range(1, 17) if 1 << 8 * size - 1 < 10**precision]
+    unscaled = [one for end in [0, 1, *ends] for one in (end - 1, end, -end, -end - 1) if abs(one) < 10**precision]
+    values = [Decimal(one) for one in unscaled]
+    column = pa.array(values, pa.decimal128(precision, 0))
+    expected = [
+        mmh3.hash(one.to_bytes((one if one >= 0 else ~one).bit_length() // 8 + 1, "big", signed=True))
+        for one in unscaled
+    ]
+    assert hash_array(DecimalType(precision, 0), column).to_pylist() == expected
 
 
 @pytest.mark.parametrize("chunk_size", [64, 100, 1 << 15])
