@@ -24,16 +24,22 @@ class _LazyModule(ModuleType):
     """
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.__name__), name)
+        return getattr(self._module(), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(import_module(self.__name__), name, value)
+        setattr(self._module(), name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(import_module(self.__name__), name)
+        delattr(self._module(), name)
 
     def __dir__(self) -> list[str]:
-        return dir(import_module(self.__name__))
+        return dir(self._module())
+
+    def _module(self) -> ModuleType:
+        found = self.__dict__.get("_imported")
+        if found is None:
+            found = self.__dict__["_imported"] = import_module(self.__name__)
+        return found
 
 
 class _LazyParent:
