@@ -133,6 +133,11 @@ class Context:
         return {column.id: column for schema in schemas for column in schema.columns()}
 
     @functools.cached_property
+    def required_ids(self) -> frozenset[int]:
+        """The fields, elements, keys and values that the current schema requires, at any depth."""
+        return frozenset(column.id for column in self.schema.columns() if column.required)
+
+    @functools.cached_property
     def types(self) -> Mapping[int, Type]:
         """The types of `columns`."""
         return {column_id: column.type for column_id, column in self.columns.items()}

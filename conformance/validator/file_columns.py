@@ -15,11 +15,14 @@ from conformance.validator.finding import finding, from_violation
 from conformance.validator.values import is_readable_as, storage_mismatches
 from spec_ref.avro_mapping.schema import avro_default
 from spec_ref.checks.findings import Finding
-from spec_ref.core.errors import Description, abbreviated_repr
+from spec_ref.core.errors import Description, SpecError, abbreviated_repr
 from spec_ref.core.records import evolve
-from spec_ref.data_types.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
+from spec_ref.data_types.promotion import is_promotable
+from spec_ref.data_types.types import LONG, STRING, ListType, MapType, NestedField, StructType, Type, is_primitive, kind
 from spec_ref.encodings.avro.types import FIELD_ID
 from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.partitioning.spec import identity_values
+from spec_ref.schemas.column_projection import Constants, missing_value
 from spec_ref.schemas.reserved_field_ids import BY_ID, MAX_TABLE_FIELD_ID
 
 FILE_PATH, POS, ROW = 2147483546, 2147483545, 2147483544
@@ -41,8 +44,9 @@ def column_findings(context: Context, place: EntryPlace, opened: OpenedFile) -> 
             )
         seen.add(field_id)
         yield from _column(context, place.data_file, opened, field_id, name, type_)
+    types = {field_id: type_ for field_id, _, type_ in _flat(opened.struct, "")}
     for path, stored in _avro_fields(opened.avro_schema, ""):
-        yield from _avro_default(context, location, path, stored)
+        yield from _avro_default(context, location, path, stored, types.get(stored[FIELD_ID]))
     follows = (OTHER_CONTENT,) if place.contradicts_manifest else ()
     for one in _missing_columns(context, place, opened, seen):
         yield evolve(one, follows=follows)
@@ -85,16 +89,37 @@ def _missing_columns(context: Context, place: EntryPlace, opened: OpenedFile, se
                     aspect="missing-column",
                 )
     if content is FileContent.DATA:
-        for field in context.schema.fields:
-            if field.required and field.id not in seen and field.initial_default is None:
-                yield finding(
-                    "TYP002",
-                    "a required column without a default is missing from a data file",
-                    file=location,
-                    path=field.name,
-                    expected=f"a column with the field id {field.id}",
-                    aspect="missing-column",
-                )
+        constants = {} if place.spec is None else identity_values(place.spec, place.data_file.partition)
+        for path, field in _without_value(StructType(context.schema.fields), opened.struct, constants, ""):
+            yield finding(
+                "TYP002",
+                "a required column without a default is missing from a data file",
+                file=location,
+                path=path,
+                expected=f"a column with the field id {field.id}",
+                aspect="missing-column",
+            )
+
+
+def _without_value(type_: Type, stored: Type, constants: Constants, path: str) -> Iterator[tuple[str, NestedField]]:
+    """Yield the required fields, with their paths, that a file does not have and that nothing gives a value."""
+    match type_, stored:
+        case StructType(fields), StructType(columns):
+            found = {column.id: column.type for column in columns}
+            for field in fields:
+                here = f"{path}/{field.name}" if path else field.name
+                if field.id in found:
+                    yield from _without_value(field.type, found[field.id], constants, here)
+                    continue
+                try:
+                    missing_value(field, constants)
+                except SpecError:
+                    yield here, field
+        case ListType(_, element), ListType(_, stored_element):
+            yield from _without_value(element, stored_element, constants, f"{path}/element")
+        case MapType(_, key, _, value), MapType(_, stored_key, _, stored_value):
+            yield from _without_value(key, stored_key, constants, f"{path}/key")
+            yield from _without_value(value, stored_value, constants, f"{path}/value")
 
 
 def _flat(struct: StructType, path: str) -> Iterator[tuple[int, str, Type]]:
@@ -129,10 +154,21 @@ def _avro_fields(schema: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]
             yield from _avro_fields(inner, path)
 
 
-def _avro_default(context: Context, location: str, path: str, field: dict[str, Any]) -> Iterator[Finding]:
-    """Compare the default of an Avro field with that of the table's column (AVR003)."""
-    column = context.columns.get(field[FIELD_ID])
-    expected = None if column is None or column.field is None else avro_default(column.field)
+def _field_when_written(context: Context, field_id: int, stored: Type | None) -> NestedField | None:
+    """Return a field of a struct as it was when a file stored it, before its type, and so its default, was promoted."""
+    column = context.columns.get(field_id)
+    if column is None or stored is None or not is_promotable(stored, column.type, context.metadata.format_version):
+        return None if column is None else column.field
+    older = (schema.find(field_id) for schema in context.metadata.schemas)
+    return next((one.field for one in older if one is not None and one.type == stored), None)
+
+
+def _avro_default(
+    context: Context, location: str, path: str, field: dict[str, Any], stored: Type | None
+) -> Iterator[Finding]:
+    """Compare the default of an Avro field, of a type in the file, with that of the table's column (AVR003)."""
+    column_field = _field_when_written(context, field[FIELD_ID], stored)
+    expected = None if column_field is None else avro_default(column_field)
     found = field.get("default")
     if expected is None:
         return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from conformance.validator.file_places import EntryPlace
 from conformance.validator.finding import finding
 from conformance.validator.nested_bounds import BoundViolations
 from conformance.validator.orc_nanoseconds import find_nanoseconds, has_micros
+from conformance.validator.required_nulls import RequiredNulls
 from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validator.row_partitions import RowPartitionCheck, is_orc_second_off
 from conformance.validator.sorted_rows import SortKey, SortOrderCheck, ascending
@@ -111,6 +113,7 @@ class _Checks:
         )
         """Columns without metrics, and lists and maps, which are only checked for being readable."""
 
+        self.nulls = RequiredNulls(opened.struct, self._is_required)
         self.lengths: dict[int, int] = {}
         """Lengths of values that differ from the length of their type."""
 
@@ -142,7 +145,8 @@ class _Checks:
             data_file.lower_bounds,
             data_file.upper_bounds,
         )
-        return any(field_id in (counts or {}) for counts in maps) or self._is_required(field_id)
+        is_top_level = len(self.leaves[field_id][0]) == 1
+        return any(field_id in (counts or {}) for counts in maps) or (is_top_level and self._is_required(field_id))
 
     def _is_encoded(self, field_id: int) -> bool:
         """Return whether the values of the column are encoded as bytes, and its bounds are not single values."""
@@ -170,15 +174,13 @@ class _Checks:
             paths += [self.leaves[key.source][0] for key in self.order.keys]
         special = (FILE_PATH, POS, ROW_ID, LAST_UPDATED)
         paths += [self.leaves[field_id][0] for field_id in special if field_id in self.leaves]
-        paths += [(place,) for place in (*self.unsaid, *self.micros)]
+        paths += [(place,) for place in (*self.unsaid, *self.micros, *self.nulls.places)]
         fields = self.opened.struct.fields
         return [fields[place].name for place in dict.fromkeys(path[0] for path in paths)]
 
     def _is_required(self, field_id: int) -> bool:
-        column = self.context.columns.get(field_id)
-        if column is None or self.place.data_file.content is not FileContent.DATA:
-            return False
-        return self.context.schema.find(field_id) is not None and all(one.required for one in (*column.parents, column))
+        """Return whether the current schema requires a field, element, key or value."""
+        return self.place.data_file.content is FileContent.DATA and field_id in self.context.required_ids
 
     def _order(self) -> SortOrderCheck | None:
         """Return the check of the sort order in the entry, up to the first field that the file does not determine."""
@@ -217,6 +219,8 @@ class _Checks:
             self.metrics[field_id] = so_far.merge(found)
         for place in self.unsaid:
             check_texts(batch.column((place,)))
+        for place in self.nulls.places:
+            self.nulls.add(place, batch.column((place,)))
         for place in self.micros:
             field = self.opened.struct.fields[place]
             for name, value in find_nanoseconds(field.type, batch.column((place,)), f"/{field.name}"):
@@ -254,6 +258,7 @@ class _Checks:
         for field_id, metrics in self.metrics.items():
             if field_id not in self.lengths:
                 yield from self._column(field_id, metrics)
+        yield from self.nulls.findings(self.location)
         for field_id, length in self.lengths.items():
             path, type_ = self.leaves[field_id]
             yield finding(
@@ -308,7 +313,7 @@ class _Checks:
 
     def _column(self, field_id: int, metrics: FieldMetrics) -> Iterator[Finding]:
         data_file = self.place.data_file
-        if metrics.nulls and self._is_required(field_id):
+        if metrics.nulls and len(self.leaves[field_id][0]) == 1 and self._is_required(field_id):
             name = self.context.columns[field_id].name
             yield finding(
                 "TYP002",
@@ -399,14 +404,16 @@ class _PositionDeletes:
         self.order = SortOrderCheck(keys)
         self.other: str | None = None
         self.negative: int | None = None
+        self.nulls = Counter[str]()
 
     def add(self, paths: Any, positions: Any) -> None:
         if not len(paths):
             return
         self.order.add([paths, positions])
+        self.nulls.update(file_path=paths.null_count, pos=positions.null_count)
         referenced = self.place.data_file.referenced_data_file
         if referenced is not None and self.other is None:
-            self.other = next((path for path in pc.unique(paths).to_pylist() if path != referenced), None)
+            self.other = next((path for path in pc.unique(paths).to_pylist() if path not in (None, referenced)), None)
         least = pc.min(positions).as_py()
         if least is not None and least < 0:
             self.negative = least
@@ -432,6 +439,17 @@ class _PositionDeletes:
                 expected=self.place.data_file.referenced_data_file,
                 aspect="other-file",
             )
+        for name, nulls in self.nulls.items():
+            if nulls:
+                yield finding(
+                    "DEL013",
+                    "a column of position deletes has nulls",
+                    file=location,
+                    path=f"/{name}",
+                    found=Description(plural(nulls, "null")),
+                    expected="none",
+                    aspect="null",
+                )
         if self.negative is not None:
             yield finding(
                 "DEL013",

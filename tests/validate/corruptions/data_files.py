@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import fastavro
@@ -276,6 +276,47 @@ def _required_null(bench: Any) -> None:
     for bounds in ("null_value_counts", "lower_bounds", "upper_bounds"):
         bench.file[bounds] = None
     _data(bench, change)
+
+
+NESTED_NULLS = (
+    ("TYP002", "struct", "id", 2, "required"),
+    ("TYP002", "field-of-struct", "id", 5, "required"),
+    ("TYP002", "list-in-list", "id", 17, "required"),
+    ("TYP003", "element", "element-id", 9, "element-required"),
+    ("TYP003", "element-in-element", "element-id", 18, "element-required"),
+    ("TYP004", "value", "value-id", 13, "value-required"),
+    ("TYP004", "value-in-value", "value-id", 15, "value-required"),
+)
+"""What the golden table has as null: the code, a name, and the member of the schema that requires it."""
+
+for _format in ("parquet", "orc", "avro"):
+    for _code, _what, _member, _id, _required in NESTED_NULLS:
+
+        @corruption(_code, f"required-{_what}-null-in-{_format}", f"awkward-deep-nulls-{_format}", "rows")
+        def _nested_null(bench: Any, member: str = _member, id_: int = _id, required: str = _required) -> None:
+            for schema in bench.metadata["schemas"]:
+                for part in _parts(schema):
+                    if part.get(member) == id_:
+                        part[required] = True
+
+
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+        for value in schema.values():
+            yield from _parts(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _parts(value)
+
+
+for _format in ("parquet", "orc", "avro"):
+
+    @corruption("TYP002", f"required-field-of-structs-missing-in-{_format}", f"awkward-deep-nulls-{_format}", "files")
+    def _nested_missing(bench: Any) -> None:
+        structs = [part for part in _parts(bench.schema) if part.get("type") == "struct"]
+        structs[-1]["fields"].append({"id": 90, "name": "must", "required": True, "type": "long"})
+        bench.metadata["last-column-id"] = 90
 
 
 # Rows

@@ -70,6 +70,18 @@ def _negative(bench: Any) -> None:
     _deletes(bench, change)
 
 
+for _column in ("file_path", "pos"):
+
+    @corruption("DEL013", f"part-null-{_column.replace('_', '-')}", V2, "rows")
+    def _null(bench: Any, column: str = _column) -> None:
+        def change(table: pa.Table) -> pa.Table:
+            place = table.schema.get_field_index(column)
+            field = table.schema.field(place).with_nullable(True)
+            return table.set_column(place, field, pa.array([*table[column].to_pylist()[:-1], None], field.type))
+
+        _deletes(bench, change)
+
+
 @corruption("PUF006", "part-payload-no-json", VECTORS, "files")
 def _payload(bench: Any) -> None:
     location = _vector(bench)["file_path"]
