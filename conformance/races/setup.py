@@ -11,6 +11,9 @@ from conformance.races.state import CommittedMetadata, SharedState
 from spec_ref.commits.commit import commit
 from spec_ref.commits.effects import DeleteFile, NonDeterministic, ReadFile, ReadPointer, SwapPointer, WriteFile
 
+CREATED_MS = 5000
+"""The time of the initial table; `conformance.races.writers` has clocks before and after it."""
+
 
 def build_state(changes: Sequence[Any], table: Any, data_files: Sequence[str] = ()) -> SharedState:
     """Return the table after the changes, which are applied in order; the first one creates the table."""
@@ -28,7 +31,7 @@ def build_state(changes: Sequence[Any], table: Any, data_files: Sequence[str] = 
                     case NonDeterministic.SNAPSHOT_ID:
                         answer = 10 + number
                     case NonDeterministic.NOW:
-                        answer = 1000 + number
+                        answer = CREATED_MS + number
                     case ReadPointer():
                         answer = shared.pointer
                     case ReadFile(path):

@@ -217,6 +217,8 @@ def _attempt(work: _Work, base: Base | None, current: Base | None, number: int) 
 def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) -> Steps[_Attempt]:
     """Write all files of an attempt, its metadata last."""
     change, now = work.change, (yield NonDeterministic.NOW)
+    if current is not None:
+        now = commit_time(current.metadata, now)
     if base is not None and current is not None:
         check_same_table(base.metadata, current.metadata)
     snapshot: Snapshot | None = None
@@ -254,24 +256,35 @@ def _own_snapshot_id(work: _Work, current: TableMetadata) -> Steps[None]:
         work.manifests = CommitManifests((yield NonDeterministic.NAME), (yield NonDeterministic.SNAPSHOT_ID))
 
 
+def commit_time(current: TableMetadata, clock_ms: int) -> int:
+    """Decide the time of a commit, which never decreases, whatever the clocks of the writers say (TMD005, TMD017).
+
+    Args:
+        current: the table that the change is applied to.
+        clock_ms: the time of the writer's clock, in milliseconds from the Unix epoch.
+
+    Returns:
+        The time, not before that of the last update, of the last snapshot or of the last entry of the snapshot log.
+    """
+    latest = (*current.snapshots[-1:], *current.snapshot_log[-1:])
+    return max(clock_ms, current.last_updated_ms, *(one.timestamp_ms for one in latest))
+
+
 def append_metadata_log(metadata: TableMetadata, current: Base, now_ms: int) -> TableMetadata:
     """Set the time of the update and add the previous metadata file to the metadata log (TMD005, TMD018).
-
-    The time never decreases, whatever the clocks of the writers say.
 
     Args:
         metadata: the changed metadata.
         current: the table that the change was applied to.
-        now_ms: the current time, in milliseconds from the Unix epoch.
+        now_ms: the time of the commit, as `commit_time`.
 
     Returns:
         The metadata to be written.
     """
     before = current.metadata
-    latest = max([now_ms, before.last_updated_ms, *(one.timestamp_ms for one in metadata.snapshots[-1:])])
     previous = MetadataLogEntry(timestamp_ms=before.last_updated_ms, metadata_file=current.location)
     log = append_metadata_log_entry(before.metadata_log, previous, _previous_versions_max(metadata))
-    return evolve(metadata, last_updated_ms=latest, metadata_log=log)
+    return evolve(metadata, last_updated_ms=now_ms, metadata_log=log)
 
 
 def _previous_versions_max(metadata: TableMetadata) -> int:

@@ -36,7 +36,7 @@ def apply_change(change: MetadataChange, planned: TableMetadata, current: TableM
         change: the change.
         planned: the table that it was planned on.
         current: the table that it is applied to.
-        now_ms: the time in milliseconds from the Unix epoch, for the snapshot log.
+        now_ms: the time of the commit, in milliseconds from the Unix epoch, for the snapshot log.
 
     Returns:
         The changed metadata.

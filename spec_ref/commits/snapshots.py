@@ -94,7 +94,7 @@ def next_snapshot(
         files: the files read so far.
         commit_manifests: the manifests written so far.
         attempt: the number of the attempt, for the name of the manifest list.
-        now_ms: the time in milliseconds from the Unix epoch; that of the table is used if it is later.
+        now_ms: the time of the commit, in milliseconds from the Unix epoch.
 
     Returns:
         The snapshot with its manifests, and the changed metadata.
@@ -132,7 +132,7 @@ def next_snapshot(
         snapshot_id=commit_manifests.snapshot_id,
         parent_snapshot_id=None if parent is None else parent.snapshot_id,
         sequence_number=number,
-        timestamp_ms=max(now_ms, current.last_updated_ms),
+        timestamp_ms=now_ms,
         manifest_list=path,
         summary=summaries.build_summary(
             snapshot_operation(change, removed),

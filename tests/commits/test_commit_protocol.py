@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -657,6 +658,21 @@ def test_each_commit_notes_the_file_before_and_time_does_not_go_back() -> None:
         assert table.metadata.metadata_log[-1].metadata_file == locations[-1]
         assert table.metadata.metadata_log[-1].timestamp_ms == before
     assert [entry.metadata_file for entry in table.metadata.metadata_log] == locations[-2:]
+
+
+def test_a_rollback_by_a_clock_that_is_behind_continues_the_log() -> None:
+    table = Table()
+    first = table.commit(fast_append([data_file("a")])).snapshot
+    assert first is not None
+    table.commit(fast_append([data_file("b")]))
+    ahead = table.metadata.last_updated_ms + 3_600_000
+    with patch("time.time_ns", return_value=ahead * 1_000_000):
+        table.commit(fast_append([data_file("c")]))
+    for name in ("main", "audit", "main"):
+        table.commit(SetReference(name, SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH)))
+        entry = table.metadata.snapshot_log[-1]
+        assert (entry.timestamp_ms, entry.snapshot_id) == (table.metadata.last_updated_ms, first.snapshot_id)
+        assert table.metadata.last_updated_ms == ahead
 
 
 def test_expired_snapshots_go_with_what_reports_of_them() -> None:

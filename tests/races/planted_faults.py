@@ -406,11 +406,13 @@ def log_not_continued(patch: Any) -> None:
 
 
 def clock_of_the_writer(patch: Any) -> None:
-    original = commit_module.append_metadata_log
+    patch.setattr(commit_module, "commit_time", lambda _, clock_ms: clock_ms)
+
+
+def rollback_by_the_clock_of_the_writer(patch: Any) -> None:
+    original = metadata_changes.with_reference
     patch.setattr(
-        commit_module,
-        "append_metadata_log",
-        lambda metadata, current, now: evolve(original(metadata, current, now), last_updated_ms=now),
+        metadata_changes, "with_reference", lambda metadata, name, ref, now: original(metadata, name, ref, now // 10)
     )
 
 
@@ -681,6 +683,12 @@ PLANTED = (
     Planted(name="totals kept on retry", plant=totals_kept_on_retry, changes=APPENDS, says="summary"),
     Planted(name="metadata log not continued", plant=log_not_continued, changes=APPENDS, says="linear history"),
     Planted(name="clock of the writer", plant=clock_of_the_writer, changes=APPENDS, says="linear history"),
+    Planted(
+        name="a rollback by the clock of the writer",
+        plant=rollback_by_the_clock_of_the_writer,
+        changes=("properties", "rollback"),
+        says="linear history",
+    ),
     Planted(
         name="a branch moves main",
         plant=branch_moves_main,
