@@ -43,7 +43,7 @@ from spec_ref.commits.changes import (
 )
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
-from spec_ref.data_types.types import DOUBLE, LONG, STRING, UUID, ListType, NestedField, StructType
+from spec_ref.data_types.types import DOUBLE, INT, LONG, STRING, UUID, ListType, NestedField, StructType
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.puffin.file import read_puffin
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
@@ -290,6 +290,28 @@ def test_equality_deletes_hold_each_value_once(tmp_path: Path) -> None:
     assert one.partition == {1000: "a"}
     append(table, pa.table({"id": [13], "part": ["a"], "number": [7]}))
     assert ids(table) == [4, 12, 13]  # what is added later is not deleted
+    assert errors(table) == []
+
+
+@pytest.mark.parametrize("predicate", [TRUE, where(Operation.LT, "nested.x", 9)], ids=["every row", "a nested field"])
+def test_equality_deletes_need_no_column_if_whole_files_match(tmp_path: Path, predicate: Any) -> None:
+    nested = NestedField(2, "nested", required=False, type=StructType((NestedField(3, "x", required=False, type=INT),)))
+    fields = (NestedField(1, "id", required=False, type=LONG), nested)
+    table = create_table(str(tmp_path / "t"), fields, version=V2, properties={"write.delete.mode": "equality"})
+    append(table, pa.table({"id": [1, 2], "nested": [{"x": 1}, {"x": 2}]}))
+    delete(table, predicate)
+    assert ids(table) == []
+    assert deletes(table) == []
+
+
+def test_names_of_directories_fit_any_file_system(tmp_path: Path) -> None:
+    long = "名" * 300
+    fields = (NestedField(1, "id", required=False, type=LONG), NestedField(2, long, required=False, type=STRING))
+    spec = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name=long, transform=Identity()),))
+    table = create_table(str(tmp_path / "t"), fields, spec=spec)
+    append(table, pa.table({"id": [1, 2, 3, 4], long: ["日" * 29, "日" * 5000, "é" * 79 + "/..", None]}))
+    assert ids(table) == [1, 2, 3, 4]
+    assert len(tasks(table)) == 4
     assert errors(table) == []
 
 

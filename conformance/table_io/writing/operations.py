@@ -205,7 +205,6 @@ def _deleted_by_equality(
     """Make equality deletes by the columns of the predicate, as every row with the same values matches, too."""
     metadata = target.metadata
     pieces = FileChanges()
-    names = compared_columns(where, metadata)
     partial: dict[int, list[FileScanTask]] = {}
     for one in matched:
         if one.positions is None:
@@ -214,6 +213,9 @@ def _deleted_by_equality(
             partial.setdefault(one.task.partition_spec_id, []).append(one.task)
             # The deletes would not apply to rows that others move to files of a different partition spec.
             pieces.deleted_from.add(one.task.data_file.file_path)
+    if not partial:
+        return pieces
+    names = compared_columns(where, metadata)
     read_plan = target.plan_read(names)
     for spec_id, tasks in partial.items():
         own = plan_equality_deletes(metadata, names, plan, spec_id)

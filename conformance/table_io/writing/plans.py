@@ -200,14 +200,29 @@ def _positive(properties: Mapping[str, str], name: str, default: int) -> int:
     return int(text)
 
 
+MAX_QUOTED = 80
+"""The maximum length of a field's name, and of its value, in the name of a partition's directory."""
+
+
 def partition_path(type_: StructType, partition: Mapping[int, Any]) -> str:
     """Return the directories of a partition; their names are for people, as readers never parse them (NOT001)."""
     parts = []
     for field in type_.fields:
         value = partition.get(field.id)
         text = "null" if value is None else _readable(field.type, value)
-        parts.append(f"{quote(field.name, safe='')}={quote(text[:80], safe='')}")
+        parts.append(f"{_quoted(field.name)}={_quoted(text)}")
     return "/".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """Quote as many characters as fit in a name: file systems allow 255 bytes, and stores 1024 for a whole key."""
+    quoted = ""
+    for character in text[:MAX_QUOTED]:
+        escaped = quote(character, safe="")
+        if len(quoted) + len(escaped) > MAX_QUOTED:
+            break
+        quoted += escaped
+    return quoted
 
 
 def _readable(type_: Type, value: Any) -> str:
