@@ -17,8 +17,9 @@ from spec_ref.avro_mapping.row_checks import MISSING_COLUMN, schema_problems
 from spec_ref.checks import to_finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.records import evolve
 from spec_ref.core.versions import REQUIRED
-from spec_ref.data_types.types import StructType, Type
+from spec_ref.data_types.types import INT, StructType, Type
 from spec_ref.encodings.avro.container import Data
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
@@ -29,6 +30,7 @@ from spec_ref.manifests.manifest_file_checks import ManifestTotals, finding_at, 
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import EntryContext
 from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema
 
 MAX_PER_RULE = 1000
@@ -82,8 +84,7 @@ def _findings(manifest: Manifest, length: int, table_schema: Schema | None) -> I
     schema, unread = _try_parse(manifest.header.schema)
     if unread is not None and "schema" in manifest.header.properties:
         yield to_finding(attrs.evolve(unread, requirement="MAN005", aspect="malformed", path=f"/schema{unread.path}"))
-    spec = manifest.spec
-    partition = _partition_type(spec, table_schema or schema)
+    partition = _partition_type(manifest, table_schema or schema)
     for problem in schema_problems(ManifestEntry, manifest.record, version, partition):
         if problem.aspect != MISSING_COLUMN or problem.requirement in INHERITED_COLUMNS:
             yield to_finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
@@ -214,10 +215,22 @@ def _header(header: ManifestHeader) -> Iterator[Finding]:
             yield to_finding(attrs.evolve(problem, requirement="MAN007", aspect="malformed", path=path))
 
 
-def _partition_type(spec: PartitionSpec | None, schema: Schema | None) -> StructType | None:
+def _partition_type(manifest: Manifest, schema: Schema | None) -> StructType | None:
+    """Return the type of the partition tuples; the fields that are void may be stored as int (TRN015)."""
+    spec = manifest.spec
     if spec is None or schema is None:
         return None
     try:
-        return spec.partition_type(schema)
+        expected = spec.partition_type(schema)
     except SpecError:
         return None
+    void = {field.field_id for field in spec.fields if isinstance(field.transform, Void)}
+    ints = void and {field.id for field in _stored_partition_type(manifest).fields if field.type == INT}
+    return StructType(tuple(evolve(field, type=INT) if field.id in void & ints else field for field in expected.fields))
+
+
+def _stored_partition_type(manifest: Manifest) -> StructType:
+    try:
+        return manifest.partition_type()
+    except SpecError:  # reported with the Avro schema
+        return StructType(())
