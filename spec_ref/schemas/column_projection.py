@@ -8,7 +8,8 @@ Decided here, because the text leaves it open:
 
 - A partition value that is present and null counts as present: the field is null, whatever its default.
 - A partition value takes precedence over a column that has its id from the name mapping, by the order of the rules.
-- A field inside a struct that the file does not have is read only if the struct's default is an empty struct.
+- A field inside a struct that the file does not have is read only if the struct's default is an empty struct, or if a
+  field of the struct has a partition value other than null, which shows that the struct was not null.
 - A required field without any value is refused, and so is a null in a required column of the file.
 - A field of type unknown is null whatever the file stores for it, in every format. The text says so for Parquet
   (PQT006); for ORC and Avro it says that no such column is stored (ORC005, AVR010), and null is the only value of the
@@ -154,7 +155,9 @@ def missing_value(field: NestedField, constants: Constants) -> Any:
     """
     if field.id in constants:
         value = constants[field.id]
-    elif isinstance(field.type, StructType) and field.initial_default is not None:
+    elif isinstance(field.type, StructType) and (
+        field.initial_default is not None or any(constants.get(one) is not None for one in _selected_ids(field.type))
+    ):
         value = {child.id: missing_value(child, constants) for child in field.type.fields}
     else:
         value = field.initial_default

@@ -210,6 +210,15 @@ def test_missing_nested_field_takes_the_partition_value() -> None:
     assert read([POINT], written, [{1: {2: 1}}], {3: 7}) == [{1: {2: 1, 3: 7}}]
 
 
+def test_missing_struct_has_the_partition_value_of_its_field() -> None:
+    assert read([POINT], struct(), [{}], {3: 7}) == [{1: {2: None, 3: 7}}]
+    assert read([POINT], struct(), [{}], {2: None, 3: 7}) == [{1: {2: None, 3: 7}}]
+    assert read([POINT], struct(), [{}], {2: 5}) == [{1: {2: 5, 3: 9}}]
+    assert read([POINT], struct(), [{}], {3: None}) == [{1: None}]
+    outer = field(8, "outer", struct(POINT))
+    assert read([outer], struct(), [{}], {2: 5}) == [{8: {1: {2: 5, 3: 9}}}]
+
+
 def test_required_field_inside_a_null_struct_is_no_null() -> None:
     wanted = [field(1, "s", struct(field(2, "x", INT, required=True)))]
     written = struct(field(1, "s", struct(field(2, "x", INT))))
