@@ -157,7 +157,8 @@ def _history(
 ) -> Iterator[Finding]:
     """Check that the live files of a snapshot are those of its parent, plus those it added, minus those it deleted.
 
-    Missing files are reported only for snapshots all of whose manifests were read.
+    Their entries, and those of the deleted files, have the same numbers in both snapshots. Missing files are reported
+    only for snapshots all of whose manifests were read.
     """
     one_row_id = ~np.isin(files.manifest, list(members.ambiguous_row_ids))
     for snapshot_id, parent_id in members.pairs:
@@ -254,6 +255,58 @@ def _history(
                     expected="the same counts, sizes and bounds" if of_file else str(other),
                     aspect="changed",
                 )
+        if len(deleted):
+            yield from _changed_when_deleted(locations, files, gone & in_new, files.live & in_parent, one_row_id)
+
+
+def _changed_when_deleted(
+    locations: Mapping[int, str], files: _Files, deleted: Numbers, originals: Numbers, one_row_id: Numbers
+) -> Iterator[Finding]:
+    """Compare the numbers in deleted entries with those of the files in the parent snapshot.
+
+    Another check reports deleted entries without sequence numbers. Files from before an upgrade to v3 have no row ids.
+
+    Args:
+        locations: the locations of the manifests.
+        files: the entries.
+        deleted: which entries a snapshot added for the files that it deleted.
+        originals: which entries are live in the parent of the snapshot.
+        one_row_id: which entries are in manifests to which all snapshots assign the same row ids.
+    """
+    of_data = files.content == FileContent.DATA
+    for numbers, compared, known, code, name, path in (
+        (files.sequence, files.sequence >= 0, True, "MAN020", "data sequence number", "sequence_number"),
+        (files.file_sequence, files.file_sequence >= 0, True, "MAN021", "file sequence number", "file_sequence_number"),
+        (files.row_id, of_data, one_row_id, "LIN020", "first row id", "data_file/first_row_id"),
+    ):
+        for row, original in _find_different(files, numbers, deleted & compared, originals & known & (numbers >= 0)):
+            number = int(numbers[row])
+            yield finding(
+                code,
+                f"the {name} of a deleted entry differs from that of its file",
+                file=locations[int(files.manifest[row])],
+                path=f"/{files.entry[row]}/{path}",
+                found=None if number == -1 else number,
+                expected=original,
+                aspect="deleted-entry",
+            )
+
+
+def _find_different(files: _Files, numbers: Numbers, entries: Numbers, originals: Numbers) -> Iterator[tuple[int, int]]:
+    """Find entries with a number that no original entry of their file has; a file may be listed twice.
+
+    Yields:
+        The row of an entry, and the number of the first original entry.
+    """
+    rows = np.nonzero(entries & np.isin(files.code, files.code[originals]))[0]
+    known: dict[int, list[int]] = {}
+    others = np.nonzero(originals & np.isin(files.code, files.code[rows]))[0]
+    for code, number in zip(files.code[others].tolist(), numbers[others].tolist(), strict=True):
+        known.setdefault(code, []).append(number)
+    for row in rows.tolist():
+        right = known[int(files.code[row])]
+        if numbers[row] not in right:
+            yield row, right[0]
 
 
 def _find_root_deletes(

@@ -10,6 +10,7 @@ from tests.validate.corruptions import corruption
 
 V1, V2, V3, PARTITIONED = "types-v1-parquet", "position-deletes-parquet", "row-lineage-parquet", "partition-identity-v2"
 TYPES, VECTORS, EQUALITY = "types-v2-parquet", "deletion-vectors-parquet", "equality-deletes-parquet"
+DELETED_V2 = "position-deletes-partitioned"
 
 
 def _file(**changes: Any) -> Any:
@@ -159,6 +160,31 @@ def _appears(bench: Any) -> None:
     number = manifest.listed["min_sequence_number"]
     record |= {"status": 0, "sequence_number": number, "file_sequence_number": number, "snapshot_id": 1}
     manifest.records.append(record)
+
+
+def _deleted(bench: Any) -> Any:
+    """The first entry for a file that the current snapshot deleted."""
+    own = bench.snapshot["snapshot-id"]
+    entries = (record for manifest in bench.manifests for record in manifest.records)
+    return next(record for record in entries if record["status"] == 2 and record["snapshot_id"] == own)
+
+
+for _code, _name, _table, _changes in (
+    ("MAN020", "deleted-entry-with-another-number", V3, {"sequence_number": 3}),
+    ("MAN020", "deleted-entry-with-another-number-in-v2", DELETED_V2, {"sequence_number": 1}),
+    ("MAN021", "deleted-entry-with-another-file-number", V3, {"file_sequence_number": 6}),
+):
+
+    @corruption(_code, _name, _table)
+    def _deleted_number(bench: Any, changes: dict[str, int] = _changes) -> None:
+        _deleted(bench).update(changes)
+
+
+for _name, _row_id in {"without-first-row-id": None, "with-another-first-row-id": 77}.items():
+
+    @corruption("LIN020", f"deleted-entry-{_name}", V3)
+    def _deleted_row_id(bench: Any, row_id: int | None = _row_id) -> None:
+        _deleted(bench)["data_file"]["first_row_id"] = row_id
 
 
 @corruption("SNP018", "append-that-deletes", V2, also=("MAN017",))
