@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 from spec_ref.core.records import field_rules
@@ -234,11 +233,14 @@ def _next_row_id(metadata: TableMetadata) -> FoundPlaces:
 
 
 def _overlapping_rows(metadata: TableMetadata) -> FoundPlaces:
-    ranges = sorted(_row_ranges(metadata))
-    for (first, end, place), (next_first, next_end, next_place) in itertools.pairwise(ranges):
-        if next_first < end and next_first < next_end:
-            expected = f"none of {first} to {end - 1}, which /snapshots/{place} was given"
-            yield BrokenPlace(f"/snapshots/{next_place}/first-row-id", next_first, expected)
+    """Compare each range with that of the ranges before it which ends last; empty ranges have no row ids."""
+    furthest: tuple[int, int, int] | None = None
+    for first, end, place in sorted(one for one in _row_ranges(metadata) if one[0] < one[1]):
+        if furthest is not None and first < furthest[1]:
+            expected = f"none of {furthest[0]} to {furthest[1] - 1}, which /snapshots/{furthest[2]} was given"
+            yield BrokenPlace(f"/snapshots/{place}/first-row-id", first, expected)
+        if furthest is None or end > furthest[1]:
+            furthest = first, end, place
 
 
 _SNAPSHOTS = ("snapshots",)

@@ -196,6 +196,36 @@ def test_what_reading_bears_is_reported(code: str, path: str, severity: Severity
     assert (code, path, severity) in {(one.requirement, one.path, one.severity) for one in check_metadata(document)}
 
 
+@pytest.mark.parametrize(
+    ("ranges", "expected"),
+    [
+        ([(0, 10), (10, 0), (10, 5), (15, 0)], []),
+        ([(0, 10), (0, 0), (4, 0), (10, 5)], []),  # no row has an id of an empty range
+        ([(0, 0), (0, 10), (10, 0)], []),
+        ([(0, 10), (5, 0), (6, 4)], [(2, 6, "none of 0 to 9, which /snapshots/0 was given")]),
+        (
+            [(0, 10), (2, 2), (6, 4), (10, 5)],
+            [
+                (1, 2, "none of 0 to 9, which /snapshots/0 was given"),
+                (2, 6, "none of 0 to 9, which /snapshots/0 was given"),
+            ],
+        ),
+        ([(5, 10), (0, 6)], [(0, 5, "none of 0 to 5, which /snapshots/1 was given")]),
+    ],
+)
+def test_all_ranges_of_row_ids_that_overlap_are_reported(
+    ranges: list[tuple[int, int]], expected: list[tuple[int, int, str]]
+) -> None:
+    snapshots = [
+        snapshot(5 + place, sequence_number=1 + place, first_row_id=first, added_rows=count)
+        for place, (first, count) in enumerate(ranges)
+    ]
+    found = check_metadata(v3(snapshots=snapshots, last_sequence_number=len(ranges)))
+    assert [(one.path, one.violation.found, one.violation.expected) for one in found] == [
+        (f"/snapshots/{place}/first-row-id", str(first), text) for place, first, text in expected
+    ]
+
+
 def test_everything_is_reported_at_once() -> None:
     document = v3(table_uuid="no", last_column_id="5", current_schema_id=7, snapshots=[snapshot(), snapshot(summary=3)])
     found = {(one.requirement, one.path) for one in check_metadata(document, file="m.json")}
