@@ -65,6 +65,38 @@ def test_what_readers_bear_is_reported(name: str, code: str) -> None:
     assert {one.requirement for one in report.findings if one.severity is Severity.ERROR} == {code}
 
 
+def wrong_counts(bench: Workbench) -> list[str]:
+    findings = bench.validate(Level.MANIFESTS, SnapshotSelection("all")).findings
+    return [one.violation.message for one in findings if one.requirement == "NOT005"]
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    {
+        "position-deletes-partitioned": {"removed-position-delete-files", "removed-position-deletes"},
+        "deletion-vectors-parquet": {"removed-dvs", "removed-position-deletes"},
+        "java-1-10-deletion-vectors": {"removed-dvs", "removed-position-deletes"},
+        "row-lineage-parquet": {"removed-dvs", "removed-position-deletes"},
+        "trino-changes-v3": {"removed-dvs", "removed-position-deletes"},
+    }.items(),
+)
+def test_the_removed_deletes_in_summaries_are_those_of_the_manifests(
+    name: str, counts: set[str], tmp_path: Path
+) -> None:
+    bench = Workbench(name, tmp_path)
+    assert counts <= {key for one in bench.metadata["snapshots"] for key in one["summary"]}
+    assert wrong_counts(bench) == []
+
+
+def test_a_removed_vector_may_be_counted_as_a_position_delete_file(tmp_path: Path) -> None:
+    bench = Workbench("trino-changes-v3", tmp_path)  # as iceberg-go counts it, which writes no removed-dvs
+    summary = bench.snapshot["summary"]
+    summary["removed-position-delete-files"] = summary["removed-dvs"]
+    assert wrong_counts(bench) == ["removed-position-delete-files in the summary differs from the manifests"]
+    del summary["removed-dvs"]
+    assert wrong_counts(bench) == []
+
+
 def test_manifests_without_a_list_are_read(tmp_path: Path) -> None:
     bench = Workbench("types-v1-parquet", tmp_path)
     for snapshot in bench.metadata["snapshots"]:

@@ -10,7 +10,7 @@ from tests.validate.corruptions import corruption
 
 V1, V2, V3, PARTITIONED = "types-v1-parquet", "position-deletes-parquet", "row-lineage-parquet", "partition-identity-v2"
 TYPES, VECTORS, EQUALITY = "types-v2-parquet", "deletion-vectors-parquet", "equality-deletes-parquet"
-DELETED_V2 = "position-deletes-partitioned"
+DELETED_V2, DELETED_VECTOR = "position-deletes-partitioned", "trino-changes-v3"
 
 
 def _file(**changes: Any) -> Any:
@@ -222,6 +222,20 @@ for _name in ("total-data-files", "total-records", "total-files-size", "total-de
 
     @corruption("NOT005", f"{_name}-wrong", V2, severity="warning")
     def _total(bench: Any, name: str = _name) -> None:
+        bench.snapshot["summary"][name] = "4711"
+
+
+for _name, _table in {
+    "removed-delete-files": DELETED_V2,
+    "removed-position-delete-files": DELETED_V2,
+    "removed-position-deletes": DELETED_V2,
+    "removed-equality-delete-files": DELETED_V2,
+    "removed-equality-deletes": DELETED_V2,
+    "removed-dvs": DELETED_VECTOR,
+}.items():
+
+    @corruption("NOT005", f"{_name}-wrong", _table, severity="warning")
+    def _removed(bench: Any, name: str = _name) -> None:
         bench.snapshot["summary"][name] = "4711"
 
 
