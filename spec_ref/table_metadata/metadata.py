@@ -330,7 +330,11 @@ def _schemas(metadata: TableMetadata) -> tuple[Schema, ...]:
 
 
 def _current_schema_id(metadata: TableMetadata) -> int:
-    return 0 if metadata.schema is None else metadata.schema.schema_id
+    """Find the schema that the deprecated copy repeats; the copy may have no id, which is read as 0 (JSC001)."""
+    if metadata.schema is None:
+        return 0
+    same = [schema.schema_id for schema in metadata.schemas if schema.fields == metadata.schema.fields]
+    return same[0] if same and metadata.schema.schema_id not in same else metadata.schema.schema_id
 
 
 def _partition_specs(metadata: TableMetadata) -> tuple[PartitionSpec, ...]:
@@ -374,12 +378,15 @@ def fill_omitted(metadata: TableMetadata, _: FormatVersion) -> TableMetadata:
         metadata: the metadata as read.
 
     Returns:
-        The completed metadata.
+        The completed metadata. The order of an unsorted table is listed if that is the default because none is stated.
     """
+    has_default_order = metadata.default_sort_order_id is not None
     for attribute, value in COMPUTED_FIELDS:
         if getattr(metadata, attribute) is None:
             metadata = evolve(metadata, **{attribute: value(metadata)})
-    return metadata
+    if has_default_order or any(order.order_id == UNSORTED_ID for order in metadata.sort_orders):
+        return metadata
+    return evolve(metadata, sort_orders=(*metadata.sort_orders, UNSORTED))
 
 
 DEPRECATED: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (

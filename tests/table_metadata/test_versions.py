@@ -59,6 +59,57 @@ def test_the_lists_of_v1_win_over_the_deprecated_copies() -> None:
     assert written["schema"] == written["schemas"][0] == {**other, "schema-id": 3}
 
 
+def with_id(schema_id: int, *names: str) -> Document:
+    fields = [{"id": place, "name": name, "required": False, "type": "long"} for place, name in enumerate(names, 1)]
+    return {"type": "struct", "schema-id": schema_id, "fields": fields}
+
+
+def without_id(schema: Document) -> Document:
+    return {name: value for name, value in schema.items() if name != "schema-id"}
+
+
+OLD, NEW, SAME_AS_OLD = with_id(0, "a"), with_id(1, "a", "b"), with_id(2, "a")
+
+
+@pytest.mark.parametrize(
+    ("schema", "current"),
+    [
+        (without_id(OLD), 0),
+        (without_id(NEW), 1),
+        (NEW, 1),
+        (SAME_AS_OLD, 2),
+        ({**NEW, "schema-id": 0}, 1),
+        ({**without_id(NEW), "fields": []}, 0),
+    ],
+)
+def test_the_current_schema_of_v1_without_its_id_is_the_deprecated_copy(schema: Document, current: int) -> None:
+    document = v1(schema=schema, schemas=[OLD, NEW, SAME_AS_OLD], last_column_id=2)
+    metadata = read_metadata(document)
+    assert metadata.current_schema_id == current
+    assert codes(document) == (set() if schema["fields"] else {("TMD007", "/schema")})
+
+
+def test_v1_without_a_default_sort_order_id_is_not_sorted() -> None:
+    field = {"source-id": 1, "transform": "identity", "direction": "asc", "null-order": "nulls-first"}
+    orders = [{"order-id": 1, "fields": [field]}]
+    metadata = read_metadata(v1(sort_orders=orders))
+    assert (metadata.default_sort_order, [one.order_id for one in metadata.sort_orders]) == (UNSORTED, [1, 0])
+    assert codes(v1(sort_orders=orders)) == set()
+    assert codes(write_metadata(metadata)) == set()
+    assert codes(v1(sort_orders=orders, default_sort_order_id=0)) == {("TMD020", "/default-sort-order-id")}
+    listed = [{"order-id": 0, "fields": []}, *orders]
+    assert len(read_metadata(v1(sort_orders=listed)).sort_orders) == 2
+
+
+def test_the_default_spec_of_v1_without_its_id_is_the_deprecated_copy() -> None:
+    fields = [{"source-id": 1, "name": "p", "transform": "identity"}]
+    specs = [{"spec-id": 1, "fields": []}, {"spec-id": 2, "fields": fields}]
+    document = v1(partition_spec=fields, partition_specs=specs)
+    assert read_metadata(document).default_spec_id == 2
+    assert read_metadata({**document, "partition-spec": []}).default_spec_id == 1
+    assert codes(document) == codes({**document, "partition-spec": []}) == set()
+
+
 def test_v1_requires_the_deprecated_copies_of_its_writers() -> None:
     for name in ("schema", "partition-spec", "location", "last-updated-ms", "last-column-id"):
         document = v1()

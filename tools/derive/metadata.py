@@ -107,6 +107,22 @@ def _statistics(file: Document) -> Document:
     return {**members(file, STATISTICS, FILE_LONGS), **({"blob-metadata": blobs} if blobs else {})}
 
 
+def _current_schema_id(document: Document, schemas: list[Document]) -> int:
+    """Return the stated id, else that of the deprecated copy (TMD007), by its fields, as it may have none."""
+    copied = document.get("schema", schemas[0])
+    ids = [schema.get("schema-id", 0) for schema in schemas if schema["fields"] == copied["fields"]]
+    own: int = copied.get("schema-id", 0)
+    stated: int | None = document.get("current-schema-id")
+    return (own if own in ids else ids[0]) if stated is None else stated
+
+
+def _default_spec_id(document: Document, specs: list[Document]) -> int:
+    """Return the stated id, else that of the spec whose fields the deprecated copy has (TMD010)."""
+    stated: int | None = document.get("default-spec-id")
+    copied = _spec({"spec-id": None, "fields": document.get("partition-spec", ())})["fields"]
+    return next(spec["spec-id"] for spec in specs if spec["fields"] == copied) if stated is None else stated
+
+
 def canonical(document: Document) -> Document:
     """Return the canonical form of a valid document."""
     schemas = document.get("schemas") or [document["schema"]]
@@ -123,9 +139,9 @@ def canonical(document: Document) -> Document:
         "last-sequence-number": str(document.get("last-sequence-number") or 0),
         "last-updated-ms": str(document["last-updated-ms"]),
         "last-column-id": document["last-column-id"],
-        "current-schema-id": document.get("current-schema-id", schemas[0].get("schema-id", 0)),
+        "current-schema-id": _current_schema_id(document, schemas),
         "schemas": [schema_form(schema) for schema in schemas],
-        "default-spec-id": document.get("default-spec-id", specs[-1]["spec-id"]),
+        "default-spec-id": _default_spec_id(document, specs),
         "partition-specs": specs,
         "last-partition-id": document.get("last-partition-id", highest),
         "default-sort-order-id": document.get("default-sort-order-id", 0),

@@ -129,6 +129,52 @@ def filled_in() -> Iterator[Vector]:
         ("C17",),
     )
     yield _read(
+        "v1-current-schema-id-missing",
+        "v1-minimal",
+        ("TMD009", "TMD007"),
+        {
+            "/schema": {"type": "struct", "fields": [ID, DATA]},
+            "/schemas": [
+                {"type": "struct", "schema-id": 0, "fields": [ID]},
+                {"type": "struct", "schema-id": 1, "fields": [ID, DATA]},
+            ],
+        },
+        {"current-schema-id": 1},
+        "schema is the current one, and the list says its id",
+        ("C17",),
+    )
+    field = {"source-id": 1, "field-id": 1000, "name": "id", "transform": "identity"}
+    yield _read(
+        "v1-default-spec-id-missing",
+        "v1-minimal",
+        ("TMD012", "TMD010"),
+        {
+            "/partition-spec": [field],
+            "/partition-specs": [{"spec-id": 1, "fields": [field]}, {"spec-id": 2, "fields": []}],
+        },
+        {"default-spec-id": 1},
+        "partition-spec is the current one, and the list says its id",
+        ("C17",),
+    )
+    yield _read(
+        "v1-default-sort-order-id-missing",
+        "v1-minimal",
+        ("TMD020", "SRT002"),
+        {
+            "/sort-orders": [
+                {
+                    "order-id": 1,
+                    "fields": [
+                        {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}
+                    ],
+                }
+            ]
+        },
+        {"default-sort-order-id": 0},
+        "no order is the default, so that the table is not sorted",
+        ("C17",),
+    )
+    yield _read(
         "v1-refs",
         "v1-snapshots",
         ("TMD015",),
