@@ -17,6 +17,7 @@ from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import StructType, Type
 from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.schemas.latest_columns import latest_columns
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.snapshots.snapshot import Snapshot
@@ -128,9 +129,8 @@ class Context:
 
     @functools.cached_property
     def columns(self) -> Mapping[int, Column]:
-        """Every column of any schema, by id: as in the current schema or, if dropped, in the newest schema with it."""
-        schemas = [*self.metadata.schemas, self.schema]
-        return {column.id: column for schema in schemas for column in schema.columns()}
+        """Every column of any schema, by id: as in the current schema or, if dropped, with its latest type."""
+        return latest_columns((self.schema, *reversed(self.metadata.schemas)))
 
     @functools.cached_property
     def required_ids(self) -> frozenset[int]:

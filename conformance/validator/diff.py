@@ -23,6 +23,7 @@ from spec_ref.data_types.promotion import may_have_been_promoted
 from spec_ref.data_types.types import UNKNOWN, is_primitive, kind
 from spec_ref.partitioning.evolution import altered_partition_fields
 from spec_ref.schemas.evolution import keeps_initial_default
+from spec_ref.schemas.latest_columns import latest_columns
 from spec_ref.schemas.schema import Column
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.snapshots.snapshot import Snapshot
@@ -145,7 +146,7 @@ def _essential(one: Any, snapshots: frozenset[int]) -> Any:
 
 
 def _columns(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:
-    known = {column.id: column for schema in (*old.schemas, old.current_schema) for column in schema.columns()}
+    known = latest_columns((old.current_schema, *reversed(old.schemas)))
     replaced = old.current_snapshot_id is not None and not _reaches(new, old.current_snapshot_id)
     for place, schema in enumerate(new.schemas):
         if schema in old.schemas:

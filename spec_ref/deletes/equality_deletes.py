@@ -16,6 +16,7 @@ from typing import Any
 from spec_ref.core.errors import Description, Violation, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, is_primitive, kind
+from spec_ref.schemas.latest_columns import latest_column
 from spec_ref.schemas.schema import Column, Schema
 
 # The columns
@@ -35,12 +36,12 @@ class DeleteColumn:
 
 
 def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
-    """Find the column that an equality id names, in the first schema that has it.
+    """Find the column that an equality id names.
 
     Args:
         field_id: one of the ``equality_ids`` of a delete file.
-        schemas: the schema that the table is read with, then the schemas of the table from the newest to the oldest,
-            where columns are found that were dropped (DEL022).
+        schemas: the schema that the table is read with, then the schemas of the table, where columns are found that
+            were dropped (DEL022), with their latest types (`spec_ref.schemas.latest_columns`).
 
     Returns:
         The column to compare.
@@ -49,7 +50,7 @@ def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
         SpecError: DEL017 if the table never had the column; DEL018 if the column is not primitive or is in a list or
             map.
     """
-    column = next((found for schema in schemas if (found := schema.find(field_id)) is not None), None)
+    column = latest_column(field_id, schemas)
     if column is None:
         raise spec_error(
             "DEL017",

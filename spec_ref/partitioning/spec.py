@@ -13,6 +13,7 @@ from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersio
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
 from spec_ref.json.wire_types import INT, STRING, Converted, ListOf, RecordOf
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void, parse_transform
+from spec_ref.schemas.latest_columns import latest_column
 from spec_ref.schemas.schema import Schema
 
 FIRST_FIELD_ID = 1000
@@ -177,7 +178,8 @@ class PartitionSpec:
         be interpreted.
 
         Args:
-            schemas: the schemas of the table; the first one that has a source column decides its type.
+            schemas: the schemas of the table. The first one decides the types of source columns, and for those that it
+                does not have, the one with the latest type (`spec_ref.schemas.latest_columns`).
 
         Returns:
             The struct type.
@@ -232,7 +234,7 @@ def result_type(field: PartitionField, *schemas: Schema) -> Type:
 
     Args:
         field: the partition field.
-        schemas: the schemas where the source column is looked up, in this order.
+        schemas: the schemas where the source column is looked up, as by `spec_ref.schemas.latest_columns`.
 
     Returns:
         The type; ``unknown`` if the values cannot be interpreted.
@@ -242,8 +244,7 @@ def result_type(field: PartitionField, *schemas: Schema) -> Type:
     """
     if len(field.sources) != 1 or isinstance(field.transform, UnknownTransform):
         return UNKNOWN
-    columns = (schema.find(field.sources[0]) for schema in schemas)
-    column = next((column for column in columns if column is not None), None)
+    column = latest_column(field.sources[0], schemas)
     return UNKNOWN if column is None else field.transform.result_type(column.type)
 
 

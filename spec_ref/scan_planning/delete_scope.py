@@ -24,6 +24,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.metrics import column_metrics
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.tasks import ScanDelete
+from spec_ref.schemas.latest_columns import latest_columns
 from spec_ref.schemas.reserved_field_ids import BY_NAME
 from spec_ref.table_metadata.metadata import TableMetadata
 
@@ -317,7 +318,5 @@ def column_types(metadata: TableMetadata) -> dict[int, Type]:
     Returns:
         The latest type of each column, by id.
     """
-    types: dict[int, Type] = {}
-    for schema in (*metadata.schemas, metadata.current_schema):
-        types |= {column.id: column.type for column in schema.columns()}
-    return types
+    columns = latest_columns((metadata.current_schema, *metadata.schemas))
+    return {field_id: column.type for field_id, column in columns.items()}

@@ -302,7 +302,7 @@ class TableMetadata:
         Raises:
             SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
         """
-        return spec.partition_type(self.current_schema, *reversed(self.schemas))
+        return spec.partition_type(self.current_schema, *self.schemas)
 
     @property
     def default_spec(self) -> PartitionSpec:
