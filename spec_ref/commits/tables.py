@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from spec_ref.commits.effects import Effect, ReadFile, ReadPointer
 from spec_ref.commits.payloads import FileKind
+from spec_ref.core.locations import has_scheme
 from spec_ref.core.records import record
 from spec_ref.table_metadata.files import (
     GZIP_SUFFIXES,
@@ -37,7 +38,7 @@ def metadata_directory(metadata: TableMetadata) -> str:
         The location, without a slash at the end.
     """
     path = metadata.properties.get(METADATA_PATH, "metadata").rstrip("/")
-    return path if path.startswith("/") or "://" in path else f"{metadata.location.rstrip('/')}/{path}"
+    return path if path.startswith("/") or has_scheme(path) else f"{metadata.location.rstrip('/')}/{path}"
 
 
 def compresses_metadata(metadata: TableMetadata) -> bool:

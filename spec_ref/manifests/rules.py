@@ -13,6 +13,7 @@ from typing import TypeAlias
 import attrs
 
 from spec_ref.core.errors import Violation, abbreviated_repr
+from spec_ref.core.locations import has_scheme
 from spec_ref.core.versions import (
     DELETE_FILES,
     DELETION_VECTORS,
@@ -258,8 +259,8 @@ def _size_with_offset(entry: ManifestEntry, context: EntryContext) -> EntryViola
     )
 
 
-def _has_scheme(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
-    if ":" in entry.data_file.file_path:
+def _file_path_has_scheme(entry: ManifestEntry, context: EntryContext) -> EntryViolation | None:
+    if has_scheme(entry.data_file.file_path):
         return None
     return EntryViolation(
         "/data_file/file_path", "the path has no scheme", entry.data_file.file_path, "a full URI", aspect="no-scheme"
@@ -274,7 +275,7 @@ RULES: tuple[EntryRule, ...] = (
     EntryRule("SEQ005", _new_file_inherits, since=SEQUENCE_NUMBERS.since, refused=False),
     EntryRule("LIN018", _new_file_without_row_id, since=ROW_LINEAGE.since, refused=False),
     EntryRule("LIN021", _delete_file_without_row_id),
-    EntryRule("DFL002", _has_scheme, refused=False),
+    EntryRule("DFL002", _file_path_has_scheme, refused=False),
     EntryRule("DFL003", _puffin_is_vector),
     EntryRule("DFL005", _not_negative("record_count")),
     EntryRule("DFL006", _not_negative("file_size_in_bytes")),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from spec_ref.core.errors import Description, SpecError, Violation
+from spec_ref.core.locations import has_scheme
 from spec_ref.core.versions import MULTI_ARGUMENT_TRANSFORMS, UNIQUE_PARTITION_FIELD_IDS
 from spec_ref.data_types.types import UNKNOWN, GeographyType, GeometryType, StructType
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec, source_type
@@ -30,9 +31,30 @@ def _uuid(metadata: TableMetadata) -> FoundPlaces:
         yield BrokenPlace("/table-uuid", metadata.table_uuid, "a UUID")
 
 
-def _location(metadata: TableMetadata) -> FoundPlaces:
-    if "://" not in metadata.location and not metadata.location.startswith("file:"):
-        yield BrokenPlace("/location", metadata.location, "a location with a URI scheme")
+_PATHS = (
+    ("snapshots", "manifest-list"),
+    ("metadata-log", "metadata-file"),
+    ("statistics", "statistics-path"),
+    ("partition-statistics", "statistics-path"),
+)
+"""The lists whose elements have a path, and the field that holds it."""
+
+
+def _paths(metadata: TableMetadata) -> Iterator[tuple[str, str | None]]:
+    """Find the paths of files and folders, each with its place."""
+    yield "/location", metadata.location
+    for name, field in _PATHS:
+        for place, item in enumerate(getattr(metadata, name.replace("-", "_"))):
+            yield f"/{name}/{place}/{field}", getattr(item, field.replace("-", "_"))
+    for place, snapshot in enumerate(metadata.snapshots):
+        for number, path in enumerate(snapshot.manifests or ()):
+            yield f"/snapshots/{place}/manifests/{number}", path
+
+
+def _relative_paths(metadata: TableMetadata) -> FoundPlaces:
+    for place, path in _paths(metadata):
+        if path is not None and not has_scheme(path):
+            yield BrokenPlace(place, path, "a path that begins with a URI scheme")
 
 
 # Schemas
@@ -324,7 +346,12 @@ def _unsorted(metadata: TableMetadata) -> FoundPlaces:
 
 RULES: tuple[MetadataRule, ...] = (
     MetadataRule("TMD002", "table-uuid is not a UUID", ("table_uuid",), _uuid, aspect="not-a-uuid"),
-    MetadataRule("LOC001", "the location has no URI scheme", ("location",), _location),
+    MetadataRule(
+        "LOC001",
+        "the path has no URI scheme",
+        ("location", "snapshots", "metadata_log", "statistics", "partition_statistics"),
+        _relative_paths,
+    ),
     MetadataRule(
         "TMD008",
         "two schemas have the same id",

@@ -80,6 +80,7 @@ BOUND = (
 )
 BOUNDS = st.none() | st.dictionaries(IDS, BOUND, max_size=5)
 NUMBERS = st.none() | st.integers(0, 3)
+PATHS = ["file:/a", "/no/scheme", "é:/ü", "/a/x=10:00"]
 
 
 @st.composite
@@ -88,7 +89,7 @@ def entries(draw: st.DrawFn) -> ManifestEntry:
     tame = draw(st.booleans())
     data_file = DataFile(
         content=FileContent.DATA if tame else draw(st.sampled_from(FileContent)),
-        file_path=draw(st.sampled_from(["file:/a", "s3://b/c"] if tame else ["file:/a", "/no/scheme", "é:/ü"])),
+        file_path=draw(st.sampled_from(["file:/a", "s3://b/c"] if tame else PATHS)),
         file_format=FileFormat.PARQUET if tame else draw(st.sampled_from(FileFormat)),
         partition={},
         record_count=draw(st.integers(0 if tame else -1, 4)),

@@ -14,6 +14,7 @@ from conformance.table_io.writing.files import delete_existing_files, files_belo
 from conformance.table_io.writing.metrics import MetricsModes, metrics_modes
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.errors import spec_error
+from spec_ref.core.locations import has_scheme
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED
 from spec_ref.data_types.types import UNKNOWN, NestedField, StructType, Type
@@ -166,7 +167,7 @@ def plan_deletes(
 def data_location(metadata: TableMetadata) -> str:
     """Return the directory of new data and delete files (NOT001)."""
     path = metadata.properties.get(DATA_PATH, "data").rstrip("/")
-    return path if path.startswith("/") or "://" in path else f"{metadata.location.rstrip('/')}/{path}"
+    return path if path.startswith("/") or has_scheme(path) else f"{metadata.location.rstrip('/')}/{path}"
 
 
 def _format(properties: Mapping[str, str], *names: str) -> FileFormat:

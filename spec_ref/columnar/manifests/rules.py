@@ -21,6 +21,7 @@ from spec_ref.columnar.encodings.avro.columns import BytesColumn, DecodedColumn,
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.nullable_arrays import Mask
 from spec_ref.core.errors import SpecError
+from spec_ref.core.locations import has_scheme
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, REQUIRED, SEQUENCE_NUMBERS
 from spec_ref.data_types.types import FixedType, Type, is_primitive, kind
@@ -72,7 +73,7 @@ def _without_scheme(
         paths = columns.paths
     except SpecError:
         return  # `suspect_entries` returns every entry
-    bare = np.fromiter((path is not None and ":" not in path for path in paths), bool, len(columns))
+    bare = np.fromiter((path is not None and not has_scheme(path) for path in paths), bool, len(columns))
     bare[suspects] = False
     rows = np.nonzero(bare)[0]
     places = []
