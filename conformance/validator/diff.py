@@ -22,7 +22,7 @@ from spec_ref.core.versions import SEQUENCE_NUMBERS, UNIQUE_PARTITION_FIELD_IDS
 from spec_ref.data_types.promotion import may_have_been_promoted
 from spec_ref.data_types.types import UNKNOWN, is_primitive, kind
 from spec_ref.partitioning.evolution import altered_partition_fields
-from spec_ref.schemas.evolution import keeps_initial_default
+from spec_ref.schemas.evolution import keeps_initial_default, required_fields_without_default
 from spec_ref.schemas.latest_columns import latest_columns
 from spec_ref.schemas.schema import Column
 from spec_ref.snapshots.retention import ancestors
@@ -164,12 +164,13 @@ def _columns(old: TableMetadata, new: TableMetadata, changed: Callable[..., Find
                         f"more than {old.last_column_id}",
                         aspect="reused",
                     )
-                elif not replaced and _needs_default(column, known):
+                    continue
+                for name in () if replaced else _without_default(column, known):
                     yield changed(
                         "EVO015",
                         "a required column was added without defaults",
                         path,
-                        column.name,
+                        name,
                         "an initial-default and a write-default that are not null",
                         aspect="no-default",
                     )
@@ -283,14 +284,22 @@ def _partition_values(old: TableMetadata, new: TableMetadata, changed: Callable[
         )
 
 
-def _needs_default(column: Column, known: Mapping[int, Column]) -> bool:
-    """Return whether a new column is required and has no default, and is not inside a new column that has defaults."""
+def _without_default(column: Column, known: Mapping[int, Column]) -> Iterator[str]:
+    """Find the columns that a new column adds as required, but without a default that fills them.
+
+    A column inside a new column needs a default only where that of the new column is not null.
+    """
     field = column.field
     around = known.get(column.parents[-1].id) if column.parents else None
     is_part = bool(column.parents) and (around is None or around.type == UNKNOWN)
-    if field is None or not field.required or is_part:
-        return False
-    return field.initial_default is None or field.write_default is None
+    if field is None or is_part:
+        return
+    if field.required and (field.initial_default is None or field.write_default is None):
+        yield column.name
+    defaults = ("initial_default", "write_default")
+    yield from dict.fromkeys(
+        name for default in defaults for name in required_fields_without_default(field, column.name, default)
+    )
 
 
 def _snapshots(old: TableMetadata, new: TableMetadata, changed: Callable[..., Finding]) -> Iterator[Finding]:

@@ -275,7 +275,9 @@ def _add(schema: Schema, change: AddColumn, table: SchemaEvolutionContext) -> tu
             raise spec_error("TYP025", "a field of type unknown must be optional", found=part.name, aspect="required")
     if change.required and change.default is None:
         raise spec_error("EVO015", "the default of an added required field is null", found=change.name)
-    _check_filled(column, change.name)
+    for name in required_fields_without_default(column, change.name, "initial_default"):
+        message = "the default of a required field is null, in a struct whose default is not null"
+        raise spec_error("EVO015", message, found=name)
 
     def append(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
         _check_name(fields, change.name)
@@ -285,16 +287,24 @@ def _add(schema: Schema, change: AddColumn, table: SchemaEvolutionContext) -> tu
     return _edit_fields(schema, parent, append), last
 
 
-def _check_filled(field: NestedField, name: str) -> None:
-    """Refuse a struct that is not null in older rows, but has no value for a required field (PRJ005)."""
-    if field.initial_default is None or not isinstance(field.type, StructType):
+def required_fields_without_default(field: NestedField, name: str, attribute: str) -> Iterator[str]:
+    """Find the required fields in a struct that its default leaves without a value (EVO015, PRJ005, DEF007).
+
+    Args:
+        field: an added field; only a struct whose default is not null has such fields.
+        name: its full name.
+        attribute: the default, ``initial_default`` or ``write_default``.
+
+    Yields:
+        The full name of each required field whose default is null.
+    """
+    if getattr(field, attribute) is None or not isinstance(field.type, StructType):
         return
     for child in field.type.fields:
         full = f"{name}.{child.name}"
-        if child.required and child.initial_default is None:
-            message = "the default of a required field is null, in a struct whose default is not null"
-            raise spec_error("EVO015", message, found=full)
-        _check_filled(child, full)
+        if child.required and getattr(child, attribute) is None:
+            yield full
+        yield from required_fields_without_default(child, full, attribute)
 
 
 def _drop(schema: Schema, change: DropColumn, table: SchemaEvolutionContext) -> tuple[Schema, int]:

@@ -296,6 +296,52 @@ def test_whether_unknown_becomes_a_nested_type_is_left_open(first: str, codes: s
     assert ("EVO015" in found(old, new)) is (first == "int")  # the struct is new where nothing was stored
 
 
+def _struct(*fields: JsonObject, field_id: int = 80, **defaults: Any) -> JsonObject:
+    column = {
+        "id": field_id,
+        "name": f"s{field_id}",
+        "required": False,
+        "type": {"type": "struct", "fields": [*fields]},
+    }
+    return {**column, **{f"{name}-default": value for name, value in defaults.items()}}
+
+
+def _required(**defaults: Any) -> JsonObject:
+    column = {"id": 82, "name": "a", "required": True, "type": "int"}
+    return {**column, **{f"{name}-default": value for name, value in defaults.items()}}
+
+
+EMPTY: JsonObject = {"initial": {}, "write": {}}
+ONE: JsonObject = {"initial": 1, "write": 1}
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        (_struct(_required(), **EMPTY), "s80.a"),
+        (_struct(_required(initial=1), **EMPTY), "s80.a"),
+        (_struct(_required(write=1), **EMPTY), "s80.a"),
+        (_struct(_required(), write={}), "s80.a"),
+        (_struct(_required(write=1), write={}), None),
+        (_struct(_required(**ONE), **EMPTY), None),
+        (_struct(_required()), None),
+        (_struct({**_required(), "required": False}, **EMPTY), None),
+        (_struct(_struct(_required(), field_id=81, **EMPTY), **EMPTY), "s80.s81.a"),
+        (_struct(_struct(_required(), field_id=81), **EMPTY), None),
+        (_struct(_struct(_required(), field_id=81, **EMPTY)), None),
+    ],
+)
+def test_the_default_of_a_new_struct_gives_its_required_fields_values(
+    column: JsonObject, name: str | None, metadata: JsonObject
+) -> None:
+    schema = {**metadata["schemas"][-1], "schema-id": 9, "fields": [*metadata["schemas"][-1]["fields"], column]}
+    new = {**metadata, "last-column-id": 82, "schemas": [*metadata["schemas"], schema], "current-schema-id": 9}
+    made = [*forbidden_changes(read_metadata(copy.deepcopy(metadata)), read_metadata(copy.deepcopy(new)), "old", "new")]
+    assert [(one.requirement, one.violation.found) for one in made] == (
+        [] if name is None else [("EVO015", repr(name))]
+    )
+
+
 @pytest.mark.parametrize(("required", "codes"), [(True, {"EVO019"}), (False, set())])
 def test_a_column_that_comes_back_is_optional(required: bool, codes: set[str], metadata: JsonObject) -> None:
     first = metadata["schemas"][-1]
