@@ -20,6 +20,7 @@ from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.output_files import write_output
 from conformance.core.time_budget import FILE_SECONDS, TimeBudget
+from spec_ref.core.numbers import parse_whole_number
 
 if TYPE_CHECKING:
     from conformance.reports.validation import ValidationResult
@@ -250,7 +251,7 @@ def _status(*, failed: bool, unreadable: bool, interrupted: bool) -> ExitStatus:
 def _snapshots(text: str) -> SnapshotSelection:
     if text in ("current", "refs", "all"):
         return run.SnapshotSelection(text)
-    if text.isascii() and text.removeprefix("-").isdigit():
+    if parse_whole_number(text.removeprefix("-")) is not None:
         return run.SnapshotSelection("one", int(text), text)
     if not text:
         raise UsageError(

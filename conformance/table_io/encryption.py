@@ -31,6 +31,7 @@ from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.file_access import FileAccessError
 from conformance.table_io.store_file import open_rows_file
 from spec_ref.core.errors import SpecError, spec_error
+from spec_ref.core.numbers import parse_whole_number
 from spec_ref.data_types.types import StructType
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.data_file import DataFile, FileFormat
@@ -344,11 +345,11 @@ def find_wrapping_key(keys: Iterable[EncryptionKey], master_id: str, now_ms: int
         now_ms: the time in milliseconds.
     """
     usable = [
-        (int(created), key)
+        (created, key)
         for key in keys
         if key.encrypted_by_id == master_id
-        and (created := (key.properties or {}).get(KEY_TIMESTAMP, "")).isdecimal()
-        and now_ms - int(created) < WRAPPING_KEY_MS
+        and (created := parse_whole_number((key.properties or {}).get(KEY_TIMESTAMP, ""))) is not None
+        and now_ms - created < WRAPPING_KEY_MS
     ]
     return max(usable, key=lambda pair: pair[0])[1] if usable else None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import reduce
 from typing import Any
 
@@ -22,6 +22,9 @@ from spec_ref.schemas.schema import Schema
 
 MAX_TEXT = 100_000
 """The maximum number of characters of a filter."""
+
+MAX_NUMBER = 1_000
+"""The maximum number of characters of a number in a filter. Python converts no integer of more than 4,300 digits."""
 
 _COMPARED: dict[type[exp.Expr], Callable[[ColumnReference, Any], Any]] = {
     exp.LT: ColumnReference.__lt__,
@@ -186,9 +189,14 @@ class _Parser:
 
     def number(self, node: exp.Literal, name: str) -> int | float | Decimal:
         text = node.this
-        if name == "decimal":
-            return Decimal(text)
-        return int(text) if text.isdigit() else float(text)
+        if len(text) > MAX_NUMBER:
+            raise self.refusal(node, f"the number has {len(text)} characters; at most {MAX_NUMBER} are allowed")
+        try:
+            if name == "decimal":
+                return Decimal(text)
+            return int(text) if text.isdigit() else float(text)
+        except (ValueError, InvalidOperation):
+            raise self.refusal(node, "the number cannot be represented") from None
 
     def converted(self, text: str, name: str) -> Any:
         """Convert a string constant: ISO 8601 for times, with a space or a T between date and time."""

@@ -11,6 +11,7 @@ from conformance.validator.context import Context, ManifestMembership
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import Description
+from spec_ref.core.numbers import parse_whole_number
 from spec_ref.core.records import evolve
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.snapshots.summary import SnapshotOperation
@@ -157,7 +158,9 @@ def _mismatches(
                 permitted |= {counted.whole_files_size, counted.add(more).whole_files_size}
             if name in _WITH_VECTORS and _WITH_VECTORS[name] not in summary:
                 permitted.add(counted.position_delete_files + counted.vectors)
-            if text is not None and text.isascii() and text.isdigit() and int(text) not in permitted:
+            if text is None or not (text.isascii() and text.isdigit()):
+                continue  # a check of the metadata reported what is not a number
+            if parse_whole_number(text) not in permitted:
                 yield finding(
                     "NOT005",
                     f"{name} in the summary differs from the manifests",

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec_ref.core.errors import spec_error
+from spec_ref.core.numbers import LONG_DIGITS
 from spec_ref.core.records import evolve, record
-
-LONG_DIGITS = 19
-"""The maximum number of digits of a long."""
 
 RETRY_DIGITS = 12
 """The maximum number of digits of a number of retries, or of a time in milliseconds."""

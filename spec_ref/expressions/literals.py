@@ -238,7 +238,8 @@ def unit_range(type_: Any) -> tuple[int, int]:
 
 
 def _float_around(type_: Type, number: Fraction) -> Any:
-    value = math.copysign(math.inf, number) if abs(number) > _LARGEST_DOUBLE else float(number)
+    infinity = math.inf if number > 0 else -math.inf  # a number that is this large may not have a float
+    value = infinity if abs(number) > _LARGEST_DOUBLE else float(number)
     if math.isfinite(value) and Fraction(value) == number and _fits_type(type_, value):
         return value
     below = _neighbour(type_, value, number, upward=False)

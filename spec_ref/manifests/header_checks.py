@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
+from spec_ref.core.numbers import parse_whole_number
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.promotion import may_have_been_promoted
@@ -65,11 +66,12 @@ def _schema(header: ManifestHeader, schemas: Sequence[Schema], version: FormatVe
     except SpecError:
         return
     key = header.properties.get("schema-id")
-    if key is not None and not (key.isascii() and key.isdigit()):
+    number = None if key is None else parse_whole_number(key)
+    if key is not None and number is None:
         message = "schema-id is not a number"
         yield violation_at("MAN006", message, "/schema-id", abbreviated_repr(key), aspect="wrong-type")
-    elif key is not None and holds is None:
-        holds = int(key)  # schemas of v1 need not have an id
+    elif holds is None:
+        holds = number  # schemas of v1 need not have an id
     if key is not None and holds is not None and key != str(holds):
         yield violation_at(
             "MAN006",

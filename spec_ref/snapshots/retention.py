@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from spec_ref.core.errors import spec_error
+from spec_ref.core.numbers import parse_whole_number
 from spec_ref.core.records import record
 from spec_ref.json.wire_types import INT_MAX, LONG_MAX
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
@@ -49,7 +50,7 @@ def read_retention_policy(properties: Mapping[str, str]) -> RetentionPolicy:
     for attribute, (requirement, name, most) in PROPERTIES.items():
         text = properties.get(name)
         if text is not None:
-            number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LONG_MAX)) else 0
+            number = parse_whole_number(text) or 0
             if not 0 < number <= most:
                 path = f"/properties/{name}"
                 raise spec_error(requirement, "the property is not a positive number", found=text, path=path)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
+from spec_ref.core.numbers import parse_whole_number
+
 OPERATION = "operation"
 """The required entry of the summary."""
 
@@ -83,11 +85,11 @@ def compute_totals(parent_summary: Mapping[str, str] | None, counts: Mapping[str
         counts: the counts of the snapshot by the key of the summary; one that is absent is 0.
 
     Returns:
-        The totals by the key of the summary, without those that the parent does not have as a whole number.
+        The totals by the key of the summary, without those that the parent does not have as a long of 0 or more.
     """
     made = {}
     for total, (more, less) in TOTALS.items():
-        known = "0" if parent_summary == {} else (parent_summary or {}).get(total, "")
-        if known.isascii() and known.isdigit():
-            made[total] = str(int(known) + counts.get(more, 0) - counts.get(less, 0))
+        known = parse_whole_number("0" if parent_summary == {} else (parent_summary or {}).get(total, ""))
+        if known is not None:
+            made[total] = str(known + counts.get(more, 0) - counts.get(less, 0))
     return made

@@ -61,6 +61,7 @@ from spec_ref.partitioning.transforms import Bucket, Identity
 from spec_ref.schemas.evolution import AddColumn
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.snapshots.summary import TOTALS
 from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata import read_metadata, write_metadata
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -171,12 +172,14 @@ def test_totals_go_on_from_the_parent() -> None:
     assert table.summary["changed-partition-count"] == "1"
 
 
-def test_totals_are_left_out_where_the_parent_does_not_report_them() -> None:
+@pytest.mark.parametrize("known", [None, "many", "-1", "9" * 19, "9" * 5000])
+def test_totals_are_left_out_where_the_parent_does_not_report_them(known: str | None) -> None:
     table = Table()
     done = table.commit(fast_append([data_file("a")]))
     metadata = done.metadata
     (snapshot,) = metadata.snapshots
-    bare = evolve(metadata, snapshots=(evolve(snapshot, summary={"operation": "append"}),))
+    totals = {} if known is None else dict.fromkeys(TOTALS, known)
+    bare = evolve(metadata, snapshots=(evolve(snapshot, summary={"operation": "append"} | totals),))
     table.store.files[table.base.location] = bare
     table.commit(fast_append([data_file("b")]))
     assert not [key for key in table.summary if key.startswith("total")]

@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from spec_ref.core.records import evolve
-from spec_ref.core.versions import V2, V3
+from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_types import types as iceberg
 from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
@@ -101,3 +101,10 @@ def test_a_header_may_have_unknown_where_the_table_has_a_nested_type(stored: str
     header = ManifestHeader(properties=properties, format_version=V3, content=None, spec_id=0)
     now = Schema(fields=(iceberg.NestedField(1, "u", False, iceberg.ListType(2, iceberg.INT)),), schema_id=1)
     assert [one.requirement for one in header_problems(header, [now], {}, V3)] == codes
+
+
+@pytest.mark.parametrize("schema_id", ["", "one", "-1", "9" * 19, "9" * 5000])
+def test_a_schema_id_that_is_not_a_number_is_reported(schema_id: str) -> None:
+    properties = {"schema": '{"type": "struct", "fields": []}', "schema-id": schema_id}
+    header = ManifestHeader(properties=properties, format_version=V1, content=None, spec_id=0)
+    assert [one.aspect for one in header_problems(header, [TABLE], {}, V1)] == ["wrong-type"]

@@ -9,7 +9,14 @@ import pyarrow as pa
 import pytest
 
 from conformance.core.failures import UsageError
-from conformance.table_io.encryption import KEY_ID, KEY_LENGTH, KeyFile, read_key_metadata
+from conformance.table_io.encryption import (
+    KEY_ID,
+    KEY_LENGTH,
+    KEY_TIMESTAMP,
+    KeyFile,
+    find_wrapping_key,
+    read_key_metadata,
+)
 from conformance.table_io.local import read_table
 from conformance.table_io.tables import load_table
 from conformance.table_io.writing import (
@@ -35,6 +42,7 @@ from spec_ref.commits.changes import ExpireSnapshots
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_types.types import LONG, STRING, NestedField, VariantType
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.table_metadata.encryption import EncryptionKey
 
 MASTER = b"0123456789012345"
 KEYS = KeyFile({"master": MASTER})
@@ -179,3 +187,14 @@ def test_a_variant_is_not_written_to_an_encrypted_parquet_file(tmp_path: Path) -
     table = create_table(f"{tmp_path}/t", fields, version=V3, properties=PROPERTIES, keys=KEYS)
     with pytest.raises(UsageError, match="cannot be written to encrypted Parquet files"):
         records.append(table, [{"id": 1, "v": None}])
+
+
+@pytest.mark.parametrize("created", ["", "-1", "1.5", "\u0661", "9" * 5000])
+def test_a_key_whose_time_is_not_a_number_does_not_wrap_new_keys(created: str) -> None:
+    old, new = (
+        EncryptionKey(
+            key_id=str(time), encrypted_key_metadata="", encrypted_by_id="m", properties={KEY_TIMESTAMP: time}
+        )
+        for time in ("1", created)
+    )
+    assert find_wrapping_key([old, new], "m", 2) is old

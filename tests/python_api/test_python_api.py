@@ -142,6 +142,9 @@ PREDICATES = [
     (col("local") == dt.datetime(2020, 1, 1, 12), "local = '2020-01-01 12:00:00'", [1]),
     (col("place.city") == "x", "place.city = 'x'", [1]),
     ((col("id") >= 1) & (col("id") <= 2), "id between 1 and 2", [1, 2]),
+    (col("id") > -(10**99), f"id > -1{'0' * 99}", [1, 2, 3]),
+    (col("ratio") < 10**400, f"ratio < 1{'0' * 400}", [1]),
+    (col("ratio") <= -(10**400), f"ratio <= -1{'0' * 400}", []),
     (col("id") == -1, "id = -1", []),
     (col("id") == col("id"), "id = id", [1, 2, 3]),
 ]
@@ -176,8 +179,12 @@ def test_predicates_in_python_and_as_text_find_the_same_rows(
         "(" * 3000 + "id = 1" + ")" * 3000,
         "id = 1" + " and id = 1" * 20_000,
         "name is true",
+        f"id > {'9' * 5000}",
+        f"id in (1, -{'9' * 5000})",
+        f"price < 1.{'9' * 5000}",
+        f"price < 1e{'9' * 20}",
     ],
-    ids=range(18),
+    ids=range(22),
 )
 def test_a_filter_that_is_no_condition_is_refused(text: str, location: str) -> None:
     with pytest.raises(conformance.UsageError, match="filter"):

@@ -130,6 +130,15 @@ def test_metadata_that_a_reader_refuses_is_a_finding(tmp_path: Path) -> None:
     assert codes(bench) == {"TMD009"}
 
 
+@pytest.mark.parametrize("number", ["9" * 19, "9" * 5000])
+def test_a_number_of_a_summary_that_no_long_holds_differs_from_the_manifests(number: str, tmp_path: Path) -> None:
+    bench = Workbench(V2, tmp_path)
+    names = ("total-records", "added-data-files", "removed-files-size")
+    bench.metadata["snapshots"][-1]["summary"] |= dict.fromkeys(names, number)
+    found = {place.path.rpartition("/")[2] for one in bench.validate(Level.MANIFESTS).findings for place in one.places}
+    assert found >= {*names}
+
+
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8b", b"[]", b'"text"', b"\xff\xfe{}"])
 def test_what_is_no_metadata_is_no_table(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "v1.metadata.json"

@@ -180,6 +180,10 @@ def test_a_snapshot_that_is_not_there_is_wrong_usage(validate: Cli) -> None:
     done = validate(PLACE / VALID, "--snapshots", "17")
     assert done.returncode == 2
     assert "no snapshot 17" in done.stderr
+    for digits in ("9" * 30, "9" * 5000):
+        done = validate(PLACE / VALID, "--snapshots", digits)
+        assert done.returncode == 2
+        assert f"no branch or tag '{digits}'" in done.stderr
 
 
 def test_a_branch_or_tag_is_chosen_by_its_name_and_an_unknown_one_is_wrong_usage(validate: Cli, tmp_path: Path) -> None:
