@@ -80,7 +80,8 @@ def validate(
     """Check tables against the spec, whichever engine wrote them.
 
     Exit status: 1 with findings that fail, 2 for wrong usage, 3 if a table was not checked, or not to its end, and
-    nothing failed, 130 when interrupted; the report then contains what was found so far.
+    nothing failed, 4 if a bug in this tool ended the check of a table, 130 when interrupted; the report then contains
+    what was found so far.
 
     Args:
         location: A metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE. Many tables are catalog:NAME, or
@@ -124,6 +125,7 @@ def validate(
     chosen = _snapshots(snapshots)
     key_file = None if keys is None else encryption.load_key_file(keys)
     outcomes: list[ValidationResult] = []
+    bugs: list[Exception] = []
     budget = TimeBudget(time_budget)
     trust = table_trust.LocalFilePolicy(allow_local_files)
     if level != "metadata":
@@ -145,13 +147,15 @@ def validate(
             if isinstance(one, rendering.ValidationResult):
                 outcomes.append(one)
                 continue
-            outcomes.append(_outcome(one, checked, budget, accepted, many=bool(patterns)))
+            outcomes.append(_outcome(one, checked, budget, accepted, bugs, many=bool(patterns)))
             if outcomes[-1].interrupted and not budget.is_over:
                 break
     interrupted = any(one.interrupted for one in outcomes) and not budget.is_over
     failed = any(one.fails for one in outcomes)
     unreadable = any(one.reason_incomplete is not None for one in outcomes)
     _write(outcomes, format, output, verbose=verbose, brief=bool(patterns))
+    if bugs:
+        raise bugs[0]
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
     if stall_timeout.has_abandoned_thread():  # a normal exit would wait for this thread
         sys.stdout.flush()
@@ -198,6 +202,7 @@ def _outcome(
     checked: Callable[..., TableReport],
     budget: TimeBudget,
     accepted: FindingFilter,
+    bugs: list[Exception],
     *,
     many: bool,
 ) -> ValidationResult:
@@ -208,6 +213,7 @@ def _outcome(
         checked: checks the table, or compares the versions.
         budget: the remaining time.
         accepted: which findings count.
+        bugs: gets an unexpected error, which ends the command only after the other tables.
         many: whether the command checks several tables, so that an error in one table does not end it.
 
     Raises:
@@ -229,6 +235,10 @@ def _outcome(
         if not many:
             raise
         return rendering.ValidationResult(names[-1], unreadable=str(error))
+    except Exception as error:
+        bugs.append(error)
+        why = f"a bug in this tool: {type(error).__name__}: {error}"
+        return rendering.ValidationResult(names[-1], unreadable=why)
     interrupted = not report.complete and report.reason is None
     reason = last if interrupted and budget.is_over else report.reason
     remaining, known = accepted.apply(attrs.evolve(report, location=names[-1], reason=reason))

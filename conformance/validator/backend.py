@@ -91,6 +91,10 @@ class Backend(Protocol):
         """Apply a function to the facts of every bucket, and replace the facts by its results."""
         ...
 
+    def clear(self) -> None:
+        """Delete the facts of a table whose check ended early; the next table has nothing to do with them."""
+        ...
+
     def close(self) -> None:
         """Release the resources of the backend."""
         ...

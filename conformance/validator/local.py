@@ -99,7 +99,6 @@ class LocalBackend:
                 self.progress(title, done, len(tasks))
         except (KeyboardInterrupt, NotExamined) as error:
             reason = str(error) if isinstance(error, NotExamined) else None
-            self._spool.clear()  # the next table has nothing to do with these facts
             raise StageStopped([Findings(tally.findings()), *others], reason) from None
         return [Findings(tally.findings()), *others]
 
@@ -124,7 +123,7 @@ class LocalBackend:
         for done, bucket in enumerate(buckets, start=1):
             made.append(check(self._spool.take(bucket)))
             self.progress("rules over several files", done, len(buckets))
-        self._spool.clear()
+        self.clear()
         return made
 
     def regroup(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
@@ -135,8 +134,11 @@ class LocalBackend:
         self._spool.clear()
         self._spool = made
 
-    def close(self) -> None:
+    def clear(self) -> None:
         self._spool.clear()
+
+    def close(self) -> None:
+        self.clear()
 
 
 class OutOfSpace(NotExamined):

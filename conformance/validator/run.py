@@ -214,6 +214,8 @@ def validate(
         complete = False
     except (StageStopped, NotExamined) as error:
         complete, reason = False, error.reason if isinstance(error, StageStopped) else str(error)
+    finally:
+        engine.clear()
     tally.add(deep.tally.findings())
     found = without_right_counts(tally.findings(), deep.miscounts())
     return TableReport(

@@ -117,7 +117,7 @@ class SparkBackend:
         grouped = facts.groupByKey(buckets).mapPartitions(functools.partial(_check_buckets, check))
         with self._asked():
             found = [Tally(findings).findings() for findings in grouped.collect()]
-        self._forget()
+        self.clear()
         self.progress("rules over several files", buckets, buckets)
         return found
 
@@ -128,10 +128,13 @@ class SparkBackend:
             made = facts.groupByKey(buckets).flatMap(functools.partial(_remade, function))
             self._facts = [made.map(_by_bucket)]
 
-    def _forget(self) -> None:
+    def clear(self) -> None:
         kept, self._kept, self._facts, self._buckets = self._kept, [], [], 1
-        for rdd in kept:
-            rdd.unpersist()
+        if self._interrupted:
+            return  # the JVM may be busy, or have ended; it ends with this process
+        with contextlib.suppress(Py4JError):
+            for rdd in kept:
+                rdd.unpersist()
 
     @contextlib.contextmanager
     def _asked(self) -> Iterator[None]:
@@ -140,8 +143,6 @@ class SparkBackend:
         except Py4JError as error:
             if self._interrupted:  # the JVM ended first
                 raise KeyboardInterrupt from None
-            with contextlib.suppress(Py4JError):
-                self._forget()  # the next table has nothing to do with these facts
             raise NotExamined(f"Spark failed: {_cause(str(error))}") from None
 
     def _interrupt(self, *_: object) -> None:
@@ -150,10 +151,8 @@ class SparkBackend:
         raise KeyboardInterrupt
 
     def close(self) -> None:
-        if self._interrupted:
-            return  # the JVM may be busy, or have ended; it ends with this process
-        self._forget()
-        if self._own:
+        self.clear()
+        if self._own and not self._interrupted:
             self.session.stop()
 
 

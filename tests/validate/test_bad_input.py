@@ -244,6 +244,17 @@ def test_the_name_of_a_file_that_is_looked_for_is_reported_in_full(tmp_path: Pat
     assert repr(path) in {one.violation.found for one in report.findings}
 
 
+def test_an_unexpected_error_leaves_no_facts_for_the_next_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, engine = Workbench(VECTORS, tmp_path).relocate(), LocalBackend()
+    with monkeypatch.context() as patch:
+        patch.setattr(below_metadata, "check_bucket", lambda *_: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            validate(root, Level.ROWS, engine)
+    assert validate(root, Level.ROWS, engine) == validate(root, Level.ROWS, LocalBackend())
+
+
 def dies_over_seven(context: Context, task: int) -> Iterator[Emitted]:
     """A check that ends its process, as damaged files make some libraries do."""
     if task == 7:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import attrs
@@ -16,6 +17,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.table_io.tables import metadata_location
+from conformance.validator import run
 from conformance.validator.finding_filter import is_failure
 from conformance.vectors.golden_places import PLACE
 from conformance.vectors.golden_tables import materialize
@@ -270,6 +272,24 @@ def test_a_root_that_cannot_be_read_is_not_examined(validate: Cli, tmp_path: Pat
         assert done.returncode == 3
         assert "cannot be read" in done.stdout
         assert str(PLACE / VALID) in done.stdout
+
+
+def test_an_unexpected_error_in_one_table_leaves_the_reports_of_the_others(
+    validate: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = run.validate
+
+    def fails_for_one(location: str, *arguments: Any) -> run.TableReport:
+        return check(location, *arguments) if location != str(PLACE / VALID) else 1 // 0
+
+    monkeypatch.setattr(run, "validate", fails_for_one)
+    done = validate(PLACE / BROKEN, PLACE / VALID, PLACE / "row-lineage-parquet", "--format", "json")
+    assert done.returncode == 4
+    assert "a bug in this tool: ZeroDivisionError: " in done.stderr
+    first, second, third = json.loads(done.stdout)["tables"]
+    assert "MLS003" in {one["code"] for one in first["findings"]}
+    assert second["unreadable"].startswith("a bug in this tool: ZeroDivisionError: ")
+    assert third["complete"]
 
 
 def test_every_snapshot_or_one_can_be_chosen(validate: Cli) -> None:
