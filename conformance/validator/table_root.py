@@ -17,9 +17,9 @@ from conformance.core.failures import NotExamined
 from conformance.core.json_text import parse_json
 from conformance.core.time_budget import FILE_SECONDS
 from conformance.table_io.file_access import (
+    FileAccessError,
     FileMissing,
     StoreLocation,
-    UnknownScheme,
     list_files,
     read_bytes,
     split_location,
@@ -93,7 +93,7 @@ def normalize_location(location: str) -> StoreLocation | str:
     """Normalize a location, so that two spellings of one file are equal."""
     try:
         return split_location(location)
-    except UnknownScheme:
+    except FileAccessError:
         return location
 
 
@@ -117,9 +117,9 @@ def _resolve(location: str) -> str:
     """Return the same spelling for all spellings of a location, without symbolic links if it is local."""
     try:
         found = split_location(location)
-    except UnknownScheme:
+        return os.path.realpath(found.path) if found.scheme == "file" else f"{found.authority}/{found.path}"
+    except (FileAccessError, ValueError):  # ValueError: the location has a character that names cannot have
         return location
-    return os.path.realpath(found.path) if found.scheme == "file" else f"{found.authority}/{found.path}"
 
 
 def location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterator[Finding]:

@@ -139,6 +139,22 @@ def test_a_number_of_a_summary_that_no_long_holds_differs_from_the_manifests(num
     assert found >= {*names}
 
 
+@pytest.mark.parametrize("location", ["/a\0b", "s3:///a", "nope://a"])
+@pytest.mark.parametrize("name", ["location", "write.metadata.path", "metadata-file"])
+def test_a_location_that_no_file_can_have_is_no_obstacle(name: str, location: str, tmp_path: Path) -> None:
+    bench = Workbench(V2, tmp_path)
+    match name:
+        case "location":
+            bench.metadata["location"] = location
+        case "metadata-file":
+            bench.metadata["metadata-log"] = [{"timestamp-ms": 1, "metadata-file": location}]
+        case _:
+            bench.metadata.setdefault("properties", {})[name] = location
+    report = bench.validate(Level.MANIFESTS)
+    assert report.complete
+    assert report.manifests == len(bench.manifests)
+
+
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8b", b"[]", b'"text"', b"\xff\xfe{}"])
 def test_what_is_no_metadata_is_no_table(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "v1.metadata.json"
