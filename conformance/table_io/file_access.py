@@ -8,6 +8,7 @@ files on stores: whole local files are read, listed and written without it.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -68,6 +69,10 @@ class FileMissing(FileAccessError):
 
 class FileForbidden(FileAccessError):
     """The store denies access to the file with these credentials."""
+
+
+class UnusableFile(FileAccessError):
+    """A directory, a pipe, a device, a symbolic link to itself, or a file that is too large to be read."""
 
 
 class UnknownScheme(FileAccessError):
@@ -179,7 +184,7 @@ def _refuse_endless(location: str, path: str) -> None:
     except (OSError, ValueError):  # opening the file reports the error
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise FileAccessError(location, "this is not a file but a pipe or a device")
+        raise UnusableFile(location, "this is not a file but a pipe or a device")
 
 
 def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
@@ -216,7 +221,7 @@ def _whole(location: str, file: Any, size: int, limit: int) -> bytes:
 
 
 def _too_large(location: str, size: int, limit: int) -> FileAccessError:
-    return FileAccessError(location, f"the file has {size} bytes; at most {limit} are read at once")
+    return UnusableFile(location, f"the file has {size} bytes; at most {limit} are read at once")
 
 
 def short_read_error(location: str, received: int, requested: int) -> FileAccessError:
@@ -276,13 +281,20 @@ def list_files(location: str) -> tuple[ListedFile, ...]:
     path = _local_path(location)
     if path is not None:
         with _local_errors(location), os.scandir(path) as entries:
-            inside = [(entry.name, entry.stat().st_size) for entry in entries if entry.is_file()]
+            inside = [(entry.name, entry.stat().st_size) for entry in entries if _is_file(entry)]
         return tuple(ListedFile(f"{base}/{name}", name, size) for name, size in sorted(inside))
     system, key = file_system(location)
     with convert_store_errors(location):
         found = system.get_file_info(fs.FileSelector(key))
     files = (ListedFile(f"{base}/{i.base_name}", i.base_name, i.size) for i in found if i.type is fs.FileType.File)
     return tuple(sorted(files, key=lambda file: file.name))
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads to itself, or to where this process may not look
+        return False
 
 
 def write_bytes(location: str, data: bytes) -> None:
@@ -322,7 +334,9 @@ def _plain_failure(location: str, error: BaseException) -> FileAccessError | Non
         case PermissionError():
             return FileForbidden(location, "reading it is not permitted")
         case IsADirectoryError():
-            return FileAccessError(location, "this is a directory")
+            return UnusableFile(location, "this is a directory")
+        case OSError(errno=errno.ELOOP):
+            return UnusableFile(location, "this is a symbolic link that leads to itself")
         case UnicodeEncodeError():
             return FileMissing(location.encode(errors="replace").decode(), "the name is not text")
         case _:

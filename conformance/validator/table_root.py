@@ -20,6 +20,7 @@ from conformance.table_io.file_access import (
     FileAccessError,
     FileMissing,
     StoreLocation,
+    UnusableFile,
     list_files,
     read_bytes,
     split_location,
@@ -28,7 +29,7 @@ from conformance.table_io.tables import HINT, MAX_HINT_BYTES
 from conformance.validator.finding import finding
 from conformance.validator.stall_timeout import run_with_stall_timeout
 from spec_ref.checks.findings import Finding
-from spec_ref.core.errors import SpecError
+from spec_ref.core.errors import Description, SpecError
 from spec_ref.table_metadata import TableMetadata
 from spec_ref.table_metadata.files import (
     GZIP_SUFFIXES,
@@ -150,7 +151,8 @@ def hint_findings(location: str, root: str, file_seconds: float = FILE_SECONDS) 
     """Check that the version hint beside the metadata of a directory names a metadata file that exists.
 
     The spec does not define the hint, but readers use it: Iceberg-Java and others refuse a table whose hint names a
-    missing file. A hint at an older file is fine, as readers search upward from it. An unreadable hint is ignored.
+    missing file. A hint at an older file is fine, as readers search upward from it. A hint is ignored if reading it is
+    not permitted, or its store does not answer.
 
     Args:
         location: the location that the caller gave; for a metadata file, the hint does not matter.
@@ -166,20 +168,22 @@ def hint_findings(location: str, root: str, file_seconds: float = FILE_SECONDS) 
 
 
 def _hint(directory: str, root: str) -> Iterator[Finding]:
-    file = f"{directory}/{HINT}"
+    file, current = f"{directory}/{HINT}", root.rpartition("/")[2]
+    message = "the version hint names a metadata file that does not exist"
     try:
         hint = read_bytes(file, limit=MAX_HINT_BYTES).decode("utf-8", "replace").strip()
     except FileMissing:
         return
+    except UnusableFile as error:
+        hint, message = Description(error.reason), "the version hint is not a file that names a metadata file"
+    else:
+        named = _named_files(hint)
+        if current in named or not named.isdisjoint(other.name for other in list_files(directory)):
+            return
+    yield finding("OCC010", message, file=file, found=hint, expected=f"the current one, {current}")
+
+
+def _named_files(hint: str) -> set[str]:
+    """Return the names that a metadata file may have which a version hint names."""
     stems = {hint, f"v{int(hint)}"} if hint.isascii() and hint.isdigit() and len(hint) <= MAX_DIGITS else {hint}
-    named = {hint, *(f"{stem}{end}" for stem in stems for end in SUFFIXES)}
-    current = root.rpartition("/")[2]
-    if current in named or not named.isdisjoint(other.name for other in list_files(directory)):
-        return
-    yield finding(
-        "OCC010",
-        "the version hint names a metadata file that does not exist",
-        file=file,
-        found=hint,
-        expected=f"the current one, {current}",
-    )
+    return {hint, *(f"{stem}{end}" for stem in stems for end in SUFFIXES)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -262,6 +263,27 @@ def test_a_version_hint_that_leads_to_no_file_is_reported(
         assert ("warning OCC010: " in done.stdout) == (expected is not None)
         assert (expected or "") in done.stdout
     assert "OCC010" not in validate(folder / files[0]).stdout
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda hint: hint.symlink_to(hint), "a symbolic link that leads to itself"),
+        (lambda hint: hint.symlink_to("/dev/zero"), "a pipe or a device"),
+        (os.mkfifo, "a pipe or a device"),
+        (Path.mkdir, "this is a directory"),
+        (lambda hint: hint.write_text("9" * 200_000), "the file has 200000 bytes"),
+    ],
+)
+def test_a_version_hint_that_is_not_a_readable_file_is_reported(
+    make: Callable[[Path], object], reason: str, validate: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "v1.metadata.json").write_bytes(Path(metadata_location(str(PLACE / VALID))).read_bytes())
+    make(tmp_path / "version-hint.text")
+    done = validate(tmp_path, "--level", "metadata", "--select", "OCC010", "--fail-on", "warning")
+    assert done.returncode == 1
+    assert "warning OCC010: " in done.stdout
+    assert reason in done.stdout
 
 
 def test_a_root_that_cannot_be_read_is_not_examined(validate: Cli, tmp_path: Path) -> None:
