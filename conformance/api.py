@@ -90,7 +90,7 @@ def load_table(location: Location, *, keys: Location | KeyService | None = None)
 def read_table(
     table: Location | Table,
     *,
-    select: Sequence[str] | None = None,
+    select: str | Sequence[str] | None = None,
     filter: Filter = None,
     snapshot_id: int | None = None,
     ref: str | None = None,
@@ -102,7 +102,7 @@ def read_table(
     Args:
         table: the table, or its location.
         select: names of columns, with dots for the fields of structs, and of metadata columns such as ``_file``,
-            ``_pos`` and ``_row_id``; None for all columns of the table.
+            ``_pos`` and ``_row_id``; a string is one name, None means all columns of the table.
         filter: the condition on rows: a predicate made with `spec_ref.col`, or text for `parse_filter`.
         snapshot_id: the id of the snapshot; the current one if neither this, ``ref`` nor ``as_of`` is given.
         ref: the name of a branch or tag, instead of a snapshot id.
@@ -120,7 +120,8 @@ def read_table(
     found = _table(table)
     with _reading(found.metadata_location):
         chosen = _scan_arguments(found, filter, snapshot_id, ref, as_of, case_sensitive)
-        return local.read_table(found, select=select, **chosen).read_all()
+        columns = None if select is None else _names(select)
+        return local.read_table(found, select=columns, **chosen).read_all()
 
 
 def plan(
@@ -160,8 +161,8 @@ def validate(
     *,
     level: Literal["metadata", "manifests", "files", "rows"] = "manifests",
     snapshots: Literal["current", "refs", "all"] | int | str = "current",
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
+    select: str | Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
     workers: int = 1,
     keys: Location | KeyService | None = None,
 ) -> tuple[Finding, ...]:
@@ -171,8 +172,8 @@ def validate(
         location: the location of the table.
         level: how much to check: metadata; also manifests; also the footers of data and delete files; also all rows.
         snapshots: current, refs (all branches and tags), all, the id of a snapshot, or the name of a branch or tag.
-        select: only these checks (by id) or requirements (by code, or the start of codes).
-        ignore: leave out these checks or requirements.
+        select: only these checks (by id) or requirements (by code, or the start of codes); a string is one name.
+        ignore: leave out these checks or requirements, named as in ``select``.
         workers: how many processes open files. With 1, this process opens them, and a damaged file may crash it.
         keys: how to unwrap the keys of an encrypted table, as for `load_table`; without it, encrypted files are not
             read, and findings of the severity ``info`` name them.
@@ -186,7 +187,7 @@ def validate(
         UsageError: an argument is not valid, the table does not have the snapshot, or ``keys`` lacks a key.
     """
     place = _place(location)
-    accepted = finding_filter(tuple(select), tuple(ignore), "error", None)
+    accepted = finding_filter(_names(select), _names(ignore), "error", None)
     backend = LocalBackend(workers, isolated=workers > 1)
     try:
         with _reading(place):

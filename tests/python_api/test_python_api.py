@@ -270,6 +270,15 @@ def test_a_table_is_validated(location: str, tmp_path: Path) -> None:
         conformance.validate(tmp_path / "t", snapshots="no-such-branch")
 
 
+def test_a_string_is_one_name(location: str) -> None:
+    def codes(**options: Any) -> set[str]:
+        return {one.requirement for one in conformance.validate(location, **options)}
+
+    assert codes(select="DFL") == codes(select=["DFL"]) == {"DFL002"}
+    assert codes(ignore="DFL") == codes(ignore=["DFL"]) == codes() - {"DFL002"}
+    assert conformance.read_table(location, select="id").column_names == ["id"]
+
+
 def test_vectors_are_run_against_functions() -> None:
     def hash_(args: dict[str, Any]) -> int | None:
         return 0 if args["type"] == "int" else spec_ref.hash_value("long", int(args["value"]))
