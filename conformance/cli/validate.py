@@ -18,7 +18,7 @@ from conformance.cli.progress import ReportProgress, progress
 from conformance.core.colours import add_colour, plain
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.core.output_files import write_output
+from conformance.core.output_files import prepare_output, write_output
 from conformance.core.time_budget import FILE_SECONDS, TimeBudget
 from spec_ref.core.numbers import parse_whole_number
 
@@ -123,6 +123,8 @@ def validate(
         fork_server.start_early()  # forks of this process do for local files (`process_isolation.can_fork`)
     accepted = finding_filter.finding_filter(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
+    if output is not None:
+        prepare_output("--output", output)
     key_file = None if keys is None else encryption.load_key_file(keys)
     outcomes: list[ValidationResult] = []
     bugs: list[Exception] = []
@@ -309,14 +311,22 @@ def _write(
     else:
         text = _RENDER[format](outcomes)
     if output is None:
-        encoding = sys.stdout.encoding or "utf-8"
-        try:
-            sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-            sys.stdout.flush()
-        except BrokenPipeError:  # the reader closed the pipe; the exit status counts every finding
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print(text)
         return
-    write_output("--output", output, text)
+    try:
+        write_output("--output", output, text)
+    except UsageError as error:
+        _print(text)
+        raise UsageError(f"{error}; the report was printed on standard output instead") from None
+
+
+def _print(text: str) -> None:
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader closed the pipe; the exit status counts every finding
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 _RENDER = {

@@ -12,7 +12,8 @@ from conformance.core.failures import UsageError
 def prepare_output(option: str, path: Path) -> None:
     """Check that a file can be written, before a long run starts. The content of the file is kept.
 
-    Missing folders are created, which is reported on standard error.
+    Missing folders are created, which is reported on standard error. A named pipe is not opened, as its reader would
+    see the end of the output.
 
     Args:
         option: the option of the command line that names the file, for the message.
@@ -21,6 +22,8 @@ def prepare_output(option: str, path: Path) -> None:
     Raises:
         UsageError: the file cannot be written; the message says why.
     """
+    if path.is_fifo():
+        return
     there = path.exists()
     with open_output(option, path, "a"):
         pass

@@ -135,3 +135,4 @@ def test_a_report_that_finds_no_space_is_reported(kind: str, tmp_path: Path) -> 
     done = with_little_space(kind, place, [*limit, sys.executable, "-m", "conformance", *words])
     assert done.returncode == 2, done.stderr
     assert "cannot be written" in done.stderr
+    assert json.loads(done.stdout)["tables"]

@@ -154,6 +154,31 @@ def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None
     assert "in the baseline" in done.stdout
 
 
+@pytest.mark.parametrize("output", [".", "/proc/1/nothing", "file/report.json"])
+def test_an_output_that_cannot_be_written_is_wrong_usage_before_any_table_is_read(
+    output: str, validate: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(run, "validate", lambda *_: pytest.fail("a table is read"))
+    done = validate(PLACE / BROKEN, "--output", output)
+    assert done.returncode == 2
+    assert f"--output {output}: cannot be written: " in done.stderr
+
+
+def test_a_report_that_cannot_be_written_to_its_file_is_printed(validate: Cli) -> None:
+    done = validate(PLACE / BROKEN, "--format", "json", "--output", "/dev/full")
+    assert done.returncode == 2
+    assert "--output /dev/full: cannot be written: No space left on device; the report was printed" in done.stderr
+    assert "MLS003" in {one["code"] for one in json.loads(done.stdout)["tables"][0]["findings"]}
+
+
+def test_a_report_is_written_to_a_named_pipe(validate: Cli, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
+        assert validate(PLACE / BROKEN, "--format", "json", "--output", "pipe").returncode == 1
+        assert json.loads(reader.communicate(timeout=60)[0])["tables"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
