@@ -24,7 +24,7 @@ from conformance.runner.adapter_interface import InProcess
 from conformance.runner.execution import RunPlan, Target, execute
 from conformance.runner.process import AdapterLimits
 from conformance.runner.results import RESULTS, ResultsWriter, Run
-from conformance.runner.targets import target
+from conformance.runner.targets import make_limits, target
 from conformance.table_io import local, tables
 from conformance.table_io.encryption import KeyService, load_key_file
 from conformance.table_io.filter_text import parse_filter
@@ -33,7 +33,7 @@ from conformance.table_io.trust import LocalFilePolicy
 from conformance.validator.catalogs import resolve_location
 from conformance.validator.context import Level
 from conformance.validator.finding_filter import finding_filter
-from conformance.validator.local import LocalBackend
+from conformance.validator.local import MAX_WORKERS, LocalBackend
 from conformance.validator.run import SnapshotSelection
 from conformance.validator.run import validate as validate_table
 from conformance.vectors import Selection
@@ -48,6 +48,10 @@ from spec_ref.table_metadata import read_metadata as parse_metadata
 Location: TypeAlias = str | os.PathLike[str]
 Filter: TypeAlias = Predicate | str | None
 Operation: TypeAlias = Callable[[dict[str, Any]], object]
+
+
+class ArgumentError(UsageError, ValueError):
+    """An argument of these functions is wrong; a `ValueError` too, as in other Python libraries."""
 
 
 def read_metadata(source: Location | bytes) -> TableMetadata:
@@ -114,7 +118,8 @@ def read_table(
 
     Raises:
         SpecError: the table, the selection or the filter is wrong.
-        UsageError: a filter given as text is not a condition.
+        UsageError: a filter given as text is not a condition, ``as_of`` is not a datetime, or more than one of
+            ``snapshot_id``, ``ref`` and ``as_of`` is given.
         NotExamined: there is no table at the location, or one of its files cannot be read.
     """
     found = _table(table)
@@ -186,12 +191,15 @@ def validate(
         NotExamined: there is no table, its metadata cannot be read, or the check could not be finished.
         UsageError: an argument is not valid, the table does not have the snapshot, or ``keys`` lacks a key.
     """
+    depth = _level(level)
+    if not (isinstance(workers, int) and 0 < workers <= MAX_WORKERS):
+        raise ArgumentError(f"workers={workers!r}: must be a whole number from 1 to {MAX_WORKERS}")
     place = _place(location)
     accepted = finding_filter(_names(select), _names(ignore), "error", None)
     backend = LocalBackend(workers, isolated=workers > 1)
     try:
         with _reading(place):
-            report = validate_table(place, Level(level), backend, _snapshots(snapshots), key_service=_key_service(keys))
+            report = validate_table(place, depth, backend, _snapshots(snapshots), key_service=_key_service(keys))
     finally:
         backend.close()
     if not report.complete:
@@ -226,8 +234,10 @@ def run_vectors(
 
     Raises:
         NotExamined: the implementation could not be started.
-        UsageError: a name or a file is wrong, or nothing is selected.
+        UsageError: a name, a file or the timeout is wrong, or nothing is selected.
     """
+    usual = AdapterLimits()
+    limits = make_limits(usual.start, timeout, usual.max_in_flight)
     every = vectors.load(vectors.shipped())
     chosen = Selection(_names(suite), (), _names(requirement), None, names).choose(every)
     if not chosen:
@@ -236,7 +246,7 @@ def run_vectors(
     if expect is not None:
         expected = expectations.load_deviations(str(expect), {vector.id for vector in every})
     if isinstance(adapter, str):
-        made = target(adapter, AdapterLimits(request=timeout))
+        made = target(adapter, limits)
     else:
         implementation = {
             "implementation": "python",
@@ -280,6 +290,10 @@ def _scan_arguments(
     table: Table, filter: Filter, snapshot_id: int | None, ref: str | None, as_of: datetime | None, case_sensitive: bool
 ) -> dict[str, Any]:
     """Return the arguments of the pipeline for a snapshot and a filter."""
+    if [snapshot_id, ref, as_of].count(None) < 2:
+        raise ArgumentError("give at most one of snapshot_id, ref and as_of")
+    if not (as_of is None or isinstance(as_of, datetime)):
+        raise ArgumentError(f"as_of={as_of!r}: must be a datetime, with date and time")
     time = as_of if as_of is None or as_of.tzinfo else as_of.replace(tzinfo=UTC)
     chosen: dict[str, Any] = {
         "snapshot_id": snapshot_id,
@@ -294,6 +308,14 @@ def _scan_arguments(
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _level(name: str) -> Level:
+    try:
+        return Level(name)
+    except ValueError:
+        known = ", ".join(one.value for one in Level)
+        raise ArgumentError(f"level={name!r}: must be one of {known}") from None
 
 
 def _snapshots(chosen: int | str) -> SnapshotSelection:

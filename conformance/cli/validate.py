@@ -283,8 +283,8 @@ def _checker(
     keys: encryption.KeyFile | None,
 ) -> Iterator[Callable[[str, SnapshotSelection], TableReport]]:
     """Return a function that checks the given snapshots of one table."""
-    if workers is not None and not 0 < workers <= 1024:
-        raise UsageError(f"--workers {workers}: must be from 1 to 1024")
+    if workers is not None and not 0 < workers <= local.MAX_WORKERS:
+        raise UsageError(f"--workers {workers}: must be from 1 to {local.MAX_WORKERS}")
     made: Backend
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
         with remote.RemoteSpark(level, master, seconds, keys) as there:

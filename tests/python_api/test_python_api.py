@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import multiprocessing
+import re
 import subprocess
 import sys
 import uuid
@@ -268,6 +269,36 @@ def test_a_table_is_validated(location: str, tmp_path: Path) -> None:
         conformance.validate(tmp_path / "nothing")
     with pytest.raises(conformance.UsageError):
         conformance.validate(tmp_path / "t", snapshots="no-such-branch")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "says"),
+    [
+        (conformance.validate, {"workers": 0}, "workers=0: must be a whole number from 1 to 1024"),
+        (conformance.validate, {"workers": -1}, "workers=-1"),
+        (conformance.validate, {"workers": 1.5}, "workers=1.5"),
+        (conformance.validate, {"workers": 1025}, "workers=1025"),
+        (conformance.validate, {"level": "zz"}, "level='zz': must be one of metadata, manifests, files, rows"),
+        (conformance.validate, {"level": None}, "level=None"),
+        (conformance.read_table, {"ref": "main", "snapshot_id": 1}, "give at most one of snapshot_id, ref and as_of"),
+        (conformance.plan, {"ref": "main", "as_of": dt.datetime(2020, 1, 1)}, "at most one"),
+        (conformance.read_table, {"as_of": "2020-01-01"}, "as_of='2020-01-01': must be a datetime"),
+        (conformance.plan, {"as_of": dt.date(2020, 1, 1)}, "must be a datetime"),
+    ],
+)
+def test_wrong_arguments_are_wrong_usage_and_value_errors(
+    function: Any, arguments: dict[str, Any], says: str, location: str
+) -> None:
+    with pytest.raises(conformance.UsageError, match=re.escape(says)) as raised:
+        function(location, **arguments)
+    assert isinstance(raised.value, ValueError)
+
+
+@pytest.mark.parametrize("timeout", [-1, 0, math.nan, math.inf])
+@pytest.mark.parametrize("adapter", ["cmd:true", {"hash": lambda _: 0}])
+def test_a_timeout_that_is_not_positive_is_wrong_usage(timeout: float, adapter: Any) -> None:
+    with pytest.raises(conformance.UsageError, match="timeout"):
+        conformance.run_vectors(adapter, suite="hashing", timeout=timeout)
 
 
 def test_a_string_is_one_name(location: str) -> None:
