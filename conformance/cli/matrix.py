@@ -23,7 +23,7 @@ with lazy_imports():
     import fnmatch
     import importlib
 
-    from conformance import vectors, version
+    from conformance import reports, vectors, version
     from conformance.core import output_files
     from conformance.engine_setup import catalog as engine_catalog
     from conformance.interop import catalogue, cells, running
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from conformance.interop.catalogue import ScriptVariant
     from conformance.interop.cells import Matrix, ProducedTable
     from conformance.interop.known import KnownOutcome
+    from conformance.reports import Output
 
 DEFAULTS = AdapterLimits()
 KINDS = {
@@ -92,7 +93,12 @@ def matrix(
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take to answer one request.
     """
-    written = _outputs(report)
+    written = reports.parse_outputs(report, KINDS)
+    known = None if expect in ("none", run_expectations.SHIPPED) else Path(expect)
+    output_files.check_distinct_files(
+        [*reports.report_files(written), ("--results", results)],
+        [("--from", from_), ("--golden-results", golden_results), ("--expect", known)],
+    )
     limits = make_limits(start_timeout, timeout)
     if jobs < 1:
         raise UsageError("--jobs must be at least 1")
@@ -189,26 +195,14 @@ def _folder(keep: Path | None) -> Iterator[Path]:
         yield Path(made)
 
 
-def _outputs(asked: Sequence[str]) -> list[tuple[str, Path | None]]:
-    made: list[tuple[str, Path | None]] = []
-    for text in asked:
-        kind, colon, path = text.partition(":")
-        if kind not in KINDS or (colon and not path):
-            raise UsageError(f"--report {text}: expected {', '.join(KINDS)}, or one of them with :PATH")
-        made.append((kind, Path(path) if path else None))
-    if sum(path is None for _, path in made) > 1:
-        raise UsageError("only one report can go to standard output; give the others a path (KIND:PATH)")
-    return made
-
-
-def _show(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str) -> None:
-    for kind, path in written:
-        text = importlib.import_module(KINDS[kind]).render(found)
-        if path is None:
+def _show(found: Matrix, written: Sequence[Output], format: str) -> None:
+    for one in written:
+        text = importlib.import_module(KINDS[one.kind]).render(found)
+        if one.path is None:
             sys.stdout.write(text)
         else:
-            output_files.write_output("--report", path, text)
-    to_stdout = any(path is None for _, path in written)
+            output_files.write_output("--report", one.path, text)
+    to_stdout = any(one.path is None for one in written)
     if format == "json" and not to_stdout:
         document = {
             **found.header,

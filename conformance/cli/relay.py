@@ -18,7 +18,7 @@ from conformance.cli.progress import progress
 from conformance.core.counts import plural
 from conformance.core.failures import ExitStatus, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.core.output_files import write_output
+from conformance.core.output_files import check_distinct_files, write_output
 from conformance.runner.process import AdapterLimits
 from conformance.runner.targets import find_targets, make_limits
 
@@ -79,6 +79,9 @@ def relay(
         raise UsageError("--adapter is missing: name the engines that take part")
     if report and not (report.startswith(HTML) and report != HTML):
         raise UsageError(f"--report {report}: expected html:FILE")
+    page = Path(report.removeprefix(HTML)) if report else None
+    known_file = None if expect in ("none", expectations.SHIPPED) else Path(expect)
+    check_distinct_files([("--report", page)], [("--expect", known_file), ("--replay", replay)])
     unknown = sorted(set(exclude) - scripts.EXCLUDABLE)
     if unknown:
         raise UsageError(f"--exclude {unknown[0]}: expected one of {', '.join(sorted(scripts.EXCLUDABLE))}")
@@ -89,8 +92,8 @@ def relay(
     known: tuple[relay_known.KnownRelay, ...] = ()
     if expect == expectations.SHIPPED:  # a known failure in scripts also occurs in relays
         known = relay_known.load_known() + relay_known.load_known(table="scenario")
-    elif expect != "none":
-        known = relay_known.load_known(Path(expect))
+    elif known_file is not None:
+        known = relay_known.load_known(known_file)
     first = random.randrange(2**31) if seed is None else seed
     targets = find_targets(adapter, make_limits(start_timeout, timeout))
     with ExitStack() as stack:
@@ -115,11 +118,9 @@ def relay(
             progress=partial(report_progress, "scripts"),
         )
     command = "iceberg-conformance relay " + " ".join(f"--adapter {shlex.quote(one.name)}" for one in targets)
-    if report:
+    if page is not None:
         identities = {name: str(engine.started) for name, engine in engines.items()}
-        write_output(
-            "--report", Path(report.removeprefix(HTML)), relay_page.render(found, identities, first, command, known)
-        )
+        write_output("--report", page, relay_page.render(found, identities, first, command, known))
     _show(found, relays, first, command, format)
     if found.counterexamples:
         return ExitStatus.FAILURES

@@ -11,7 +11,8 @@ from cyclopts import Parameter
 
 from conformance.core.failures import ExitStatus, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.reports import parse_outputs, render_report, write_reports
+from conformance.core.output_files import check_distinct_files
+from conformance.reports import parse_outputs, render_report, report_files, write_reports
 from conformance.runner import results
 from conformance.runner.results import Run
 
@@ -45,13 +46,16 @@ def report(
     """
     if not files:
         raise UsageError("report: name at least one results file")
+    outputs = parse_outputs(report)
+    inputs = [("a results file", path) for path in files]
+    check_distinct_files(report_files(outputs), [*inputs, ("--matrix", matrix)])
     runs = [results.read(path) for path in files]
     if diff:
         return _difference(runs, format)
     whole = runs[0] if len(runs) == 1 else results.combine_runs(runs, [str(path) for path in files])
     tables = None if matrix is None else _tables(matrix)
-    if report:
-        write_reports(whole, parse_outputs(report), tables=tables)
+    if outputs:
+        write_reports(whole, outputs, tables=tables)
     elif format == "terminal":
         write_reports(whole, ())
     else:

@@ -16,10 +16,10 @@ from conformance import vectors
 from conformance.cli.progress import progress
 from conformance.core.failures import ExitStatus, HarnessFault, NothingSelected, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.core.output_files import open_output, write_output
+from conformance.core.output_files import NamedFile, check_distinct_files, open_output, write_output
 from conformance.core.terminal_sanitizer import one_line
 from conformance.operations.protocol import StartAnswer
-from conformance.reports import parse_outputs, write_reports
+from conformance.reports import parse_outputs, report_files, write_reports
 from conformance.reports.terminal import Detail
 from conformance.runner import expectations, expectations_update
 from conformance.runner.execution import RunPlan, execute
@@ -107,6 +107,9 @@ def run(
         raise UsageError("--statistics and --verbose exclude each other")
     written = parse_outputs(report if format == "text" or format in report else (*report, format))
     folder = vectors_ or vectors.shipped()
+    inputs: list[NamedFile] = [("--vectors", path) for path in vectors.vector_files(folder)]
+    inputs += [("--expect", path) for path in (() if expect is None else expectations.deviation_files(expect))]
+    check_distinct_files([*report_files(written), ("--results", results)], inputs)
     every = vectors.load(folder)
     on_disk = vectors.count_on_disk(folder)
     if on_disk != len(every):

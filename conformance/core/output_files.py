@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 from conformance.core.failures import UsageError
+
+NamedFile: TypeAlias = tuple[str, Path | None]
+"""An option or argument of the command line, for messages, and the file that it names, if any."""
+
+
+def check_distinct_files(outputs: Iterable[NamedFile], inputs: Iterable[NamedFile]) -> None:
+    """Check that no output replaces another output or an input. Devices and pipes may be named more than once.
+
+    Args:
+        outputs: the files that the command writes.
+        inputs: the files that it reads.
+
+    Raises:
+        UsageError: an output is the same file as another output or an input; the message names both.
+    """
+    seen = {os.path.realpath(path): option for option, path in inputs if path is not None}
+    for option, path in outputs:
+        if path is None or (path.exists() and not path.is_file()):
+            continue
+        place = os.path.realpath(path)
+        if place in seen:
+            raise UsageError(f"{seen[place]} and {option} name the same file: {path}")
+        seen[place] = option
 
 
 def prepare_output(option: str, path: Path) -> None:

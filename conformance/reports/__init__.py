@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeAlias
@@ -12,7 +12,7 @@ from attrs import frozen
 
 from conformance.core.failures import UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.core.output_files import prepare_output, write_output
+from conformance.core.output_files import NamedFile, prepare_output, write_output
 
 with lazy_imports():
     from conformance.reports import html, terminal
@@ -47,8 +47,12 @@ class Output:
     """The file; None for standard output."""
 
 
-def parse_outputs(requests: Sequence[str]) -> tuple[Output, ...]:
+def parse_outputs(requests: Sequence[str], kinds: Mapping[str, str] = KINDS) -> tuple[Output, ...]:
     """Parse requests for reports, ``KIND`` or ``KIND:PATH``.
+
+    Args:
+        requests: the values of --report.
+        kinds: the kinds of report that the command has.
 
     Raises:
         UsageError: a kind is unknown, a file cannot be written, or two reports go to standard output.
@@ -56,8 +60,8 @@ def parse_outputs(requests: Sequence[str]) -> tuple[Output, ...]:
     made = []
     for text in requests:
         kind, colon, path = text.partition(":")
-        if kind not in KINDS:
-            raise UsageError(f"unknown report {kind!r}; the kinds are {', '.join(KINDS)}")
+        if kind not in kinds:
+            raise UsageError(f"unknown report {kind!r}; the kinds are {', '.join(kinds)}")
         if colon and not path:
             raise UsageError(f"--report {text}: the path is missing")
         made.append(Output(kind, Path(path) if path else None))
@@ -67,6 +71,15 @@ def parse_outputs(requests: Sequence[str]) -> tuple[Output, ...]:
         if output.path is not None:
             prepare_output("--report", output.path)
     return tuple(made)
+
+
+def report_files(outputs: Sequence[Output]) -> list[NamedFile]:
+    """Return the files of requested reports, for `conformance.core.output_files.check_distinct_files`.
+
+    Args:
+        outputs: the requested reports.
+    """
+    return [(f"--report {one.kind}", one.path) for one in outputs]
 
 
 def write_reports(

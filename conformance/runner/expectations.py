@@ -270,13 +270,24 @@ def load_deviations(name: str | Path, ids: Collection[str] | None = None) -> Exp
             ),
             SHIPPED,
         )
-    path = Path(name)
-    paths = sorted(one for one in path.glob("*.toml") if one.name not in OTHER_LISTS) if path.is_dir() else [path]
-    if not paths:
-        raise UsageError(f"{path}: the folder has no *.toml files")
+    files = deviation_files(name)
+    if not files:
+        raise UsageError(f"{name}: the folder has no *.toml files")
     return Expectations(
-        tuple(one for file in paths for one in _check_vectors(file, read_deviations(file), ids)), str(path)
+        tuple(one for file in files for one in _check_vectors(file, read_deviations(file), ids)), str(Path(name))
     )
+
+
+def deviation_files(name: str | Path) -> list[Path]:
+    """Return the caller's files that `load_deviations` reads; none for `SHIPPED`.
+
+    Args:
+        name: a file or a folder, or `SHIPPED`.
+    """
+    path = Path(name)
+    if str(name) == SHIPPED:
+        return []
+    return sorted(one for one in path.glob("*.toml") if one.name not in OTHER_LISTS) if path.is_dir() else [path]
 
 
 def read_deviations(path: Path, text: str | None = None) -> tuple[Deviation, ...]:

@@ -225,6 +225,27 @@ def test_reports_of_several_files_are_one_table(cli: Cli, folder: Path, adapter:
     assert "19 passed, 1 failed" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("report", "a.jsonl", "--report", "html:a.jsonl"), "a results file and --report html name the same file"),
+        (("report", "b.jsonl", "--matrix", "a.jsonl", "--report", "html:a.jsonl"), "--matrix and --report html name"),
+        (("matrix", "--from", "a.jsonl", "--report", "html:a.jsonl"), "--from and --report html name the same file"),
+        (("matrix", "--results", "a.jsonl", "--report", "html:a.jsonl"), "--report html and --results name the same"),
+        (("matrix", "--expect", "a.jsonl", "--results", "a.jsonl"), "--expect and --results name the same file"),
+        (("relay", "-a", "reference", "--expect", "a.jsonl", "--report", "html:a.jsonl"), "--expect and --report name"),
+    ],
+)
+def test_an_output_does_not_replace_an_input_or_another_output(
+    arguments: tuple[str, ...], message: str, cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "a.jsonl").write_text("results of a long run\n")
+    done = cli(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert (tmp_path / "a.jsonl").read_text() == "results of a long run\n"
+
+
 @pytest.mark.parametrize("content", ["", "nonsense\n", '{"kind": "footer"}\n'])
 def test_a_file_that_holds_no_results_is_wrong_usage(cli: Cli, tmp_path: Path, content: str) -> None:
     (tmp_path / "x.jsonl").write_text(content)

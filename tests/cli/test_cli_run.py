@@ -181,6 +181,40 @@ def test_wrong_usage_is_one_line_and_its_exit_status(
     assert (done.returncode, done.stdout) == (status, "")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--expect exp.toml --results exp.toml", "--expect and --results name the same file: exp.toml"),
+        (
+            "--expect lists --report html:lists/exp.toml",
+            "--expect and --report html name the same file: lists/exp.toml",
+        ),
+        ("--results b.out --report html:./b.out", "--report html and --results name the same file: b.out"),
+        ("--report html:a --report markdown:a", "--report html and --report markdown name the same file: a"),
+        ("--report json:link.toml --expect exp.toml", "--expect and --report json name the same file: link.toml"),
+        ("--results vectors/mini/types.json", "--vectors and --results name the same file: vectors/mini/types.json"),
+    ],
+)
+def test_an_output_does_not_replace_another_file_of_the_command_line(
+    arguments: str, message: str, cli: Cli, folder: Path, tmp_path: Path
+) -> None:
+    folder.rename(tmp_path / "vectors")
+    (tmp_path / "lists").mkdir()
+    deviations = "# Nothing is known.\n"
+    for path in (tmp_path / "exp.toml", tmp_path / "lists" / "exp.toml"):
+        path.write_text(deviations)
+    (tmp_path / "link.toml").symlink_to("exp.toml")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    done = cli("run", "--vectors", "vectors", *arguments.split())
+    assert (done.returncode, one_line(done.stderr)) == (2, message)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_two_outputs_may_go_to_one_device(cli: Cli, folder: Path) -> None:
+    done = cli("run", "--vectors", folder, "--results", os.devnull, "--report", f"html:{os.devnull}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_broken_vector_file_is_exit_status_2_with_file_and_place(cli: Cli, folder: Path) -> None:
     path = folder / "mini" / "types.json"
     content = json.loads(path.read_text())
