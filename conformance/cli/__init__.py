@@ -10,13 +10,14 @@ import contextlib
 import os
 import sys
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, get_args
 
-from cyclopts import App, CycloptsError, Parameter
+import cyclopts
+from cyclopts import App, CycloptsError, Parameter, Token
 
 from conformance.cli import deprecations
 from conformance.cli.help_text import WrappedHelp
-from conformance.core.failures import ExitStatus, ToolError
+from conformance.core.failures import ExitStatus, ToolError, UsageError
 from conformance.core.lazy_imports import lazy_imports
 from conformance.core.terminal_sanitizer import SanitizedStream
 
@@ -99,6 +100,16 @@ def _worth_showing(default: object) -> str | None:
     return None if default in ((), "", False, None) else f"{default:g}" if isinstance(default, float) else str(default)
 
 
+def _convert(type_: Any, tokens: Sequence[Token]) -> Any:
+    """Convert a value as Cyclopts does, but refuse fractions for whole numbers, which Cyclopts rounds."""
+    if int in (type_, *get_args(type_)):
+        for token in tokens:
+            if "." in token.value:
+                file = "" if token.source == "cli" else f"{token.source}: "
+                raise UsageError(f"{file}{token.keyword}: expected a whole number; found {token.value}")
+    return cyclopts.convert(type_, tokens)
+
+
 def make_app(full_help: Collection[str] = ()) -> App:
     """Make the command line with all its commands.
 
@@ -113,7 +124,7 @@ def make_app(full_help: Collection[str] = ()) -> App:
         help_formatter=WrappedHelp(),
         version=_version,
         suppress_keyboard_interrupt=False,
-        default_parameter=Parameter(negative=(), show_default=_worth_showing),
+        default_parameter=Parameter(negative=(), show_default=_worth_showing, converter=_convert),
     )
     for name, (place, help_) in COMMANDS.items():
         epilogue = {} if place.endswith(":app") else {"help_epilogue": _examples(name)}

@@ -73,6 +73,14 @@ def test_a_flag_that_is_set_by_default_can_be_unset() -> None:
     assert bound.arguments["reads"] is False
 
 
+@pytest.mark.parametrize("command", ["run --max-failures 1.5", "race explore --format-version 2 --format-version 2.7"])
+def test_a_fraction_is_not_rounded_to_a_whole_number(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(command.split()) == ExitStatus.USAGE
+    option, value = command.split()[-2:]
+    expected = f"iceberg-conformance: {option}: expected a whole number; found {value}\n"
+    assert capsys.readouterr() == ("", expected)
+
+
 def test_help_loads_no_heavy_library() -> None:
     code = (
         "import sys; from conformance.cli import main; main(['--help']); "

@@ -161,6 +161,7 @@ def test_a_run_without_answers_gives_the_reason(cli: Cli, folder: Path, adapter:
         (["-k", "a and"], 2, "-k 'a and': a word is missing at the end"),
         (["-k", "zebra"], 5, "none of the 10 vectors in"),
         (["--format-version", "three"], 2, 'unable to convert "three" into int'),
+        (["--format-version", "2.7"], 2, "--format-version: expected a whole number; found 2.7"),
         (["--timeout", "0"], 2, "--timeout 0.0: must be more than 0"),
         (["--timeout", "nan"], 2, "--timeout nan: must be more than 0"),
         (["--report", "pdf"], 2, "unknown report 'pdf'; the kinds are terminal, json, junit"),

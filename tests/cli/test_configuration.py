@@ -70,6 +70,7 @@ def test_files_are_relative_to_the_configuration(project: Path, capsys: pytest.C
         ),
         (configuration.OWN_FILE, "[validate]\nlevel = 'deep'", "deep"),
         (configuration.OWN_FILE, "[validate]\nlevel = 3", "3"),
+        (configuration.OWN_FILE, "[validate]\nworkers = 2.5", "expected a whole number; found 2.5"),
         (configuration.OWN_FILE, "[validat]\n", "did you mean validate?"),
         ("pyproject.toml", "[tool]\niceberg-conformance = 3", "a table of options for each command"),
         ("pyproject.toml", "[tool.iceberg-conformance\n", "not TOML"),
