@@ -149,7 +149,7 @@ def _examples(name: str) -> str:
 def _make_configured_app(arguments: Sequence[str]) -> App:
     """Make the command line with the defaults of the configuration, which `doctor` and help do not need."""
     app = make_app(arguments[:1])
-    if arguments and arguments[0] in COMMANDS and arguments[0] != "doctor":
+    if arguments and arguments[0] in COMMANDS and arguments[0] not in configuration.UNCONFIGURED:
         configuration.apply(app, arguments[0])
     return app
 

@@ -32,6 +32,9 @@ OWN_FILE = "iceberg-conformance.toml"
 SHARED_FILE = "pyproject.toml"
 TABLE = "iceberg-conformance"
 
+UNCONFIGURED = frozenset({"doctor"})
+"""The commands that take no options from the configuration: one reports what is wrong with it."""
+
 FILES = {"expect": ("known-deviations", "none"), "baseline": (), "results": (), "output": (), "vectors": ()}
 """The options that name files, with the values of each that are not file names."""
 
@@ -91,8 +94,8 @@ def apply(app: App, command: str) -> None:
         command: the command that runs.
 
     Raises:
-        UsageError: as `find`; or the name of a table is not a command, or a name in the table of this command is not
-            an option.
+        UsageError: as `find`; or the name of a table is not a command that takes options from the configuration, or
+            a name in the table of this command is not an option.
     """
     found = find()
     if found is None:
@@ -126,6 +129,8 @@ def _command(path: Path, name: str, app: App) -> App:
     """Return the command that a table of the configuration names; `name` may end with a subcommand."""
     commands = sorted(_subcommands(app))
     last = name.rpartition(".")[2]
+    if name in UNCONFIGURED:
+        raise UsageError(f"{path}: [{name}]: {name} takes no options from the configuration; remove the table")
     if last not in commands:
         hint = suggest_names(last, commands) or ";"
         raise UsageError(f"{path}: [{name}] is not a command{hint} the commands are {', '.join(commands)}")

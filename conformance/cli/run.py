@@ -103,6 +103,10 @@ def run(
         raise UsageError(f"--jobs {jobs}: must be at least 1")
     if max_failures is not None and max_failures < 1:
         raise UsageError(f"--max-failures {max_failures}: must be at least 1")
+    if fail_fast and max_failures is not None:
+        raise UsageError("-x and --max-failures exclude each other")
+    if latest and not all_engines_:
+        raise UsageError("--latest selects among all engines, and needs --all-engines")
     if statistics and verbose:
         raise UsageError("--statistics and --verbose exclude each other")
     written = parse_outputs(report if format == "text" or format in report else (*report, format))

@@ -183,7 +183,7 @@ class Selection:
         """Return the selected vectors.
 
         Raises:
-            UsageError: a suite, section or requirement does not exist, or the expression is malformed.
+            UsageError: a suite, section or requirement does not exist or is empty, or the expression is malformed.
         """
         everything = tuple(vectors)
         self._check_names(everything)
@@ -205,6 +205,8 @@ class Selection:
             if FORMER_SUITES.get(suite, (suite,))[0] not in known:
                 hint = suggest_names(suite, known) or "."
                 raise UsageError(f"unknown suite {suite!r}{hint} The suites are {', '.join(known)}")
+        if "" in (*self.sections, *self.requirements):
+            raise UsageError("a section or requirement is empty; leave it out to select all")
         if self.requirements or self.sections:
             rules = requirements.register().values()
             headings = {vector.section for vector in vectors} | {rule.section for rule in rules}

@@ -124,6 +124,7 @@ def test_the_doctor_shows_the_configuration(project: Path, capsys: pytest.Captur
         ("[validate]\nlevl = 'files'\n", "validate.levl: not an option of validate; did you mean level?"),
         ("[validate]\nempty-select = true\n", "validate.empty-select: not an option"),
         ("[validat]\n", "[validat] is not a command; did you mean validate?"),
+        ("[doctor]\nformat = 'json'\n", "[doctor]: doctor takes no options from the configuration"),
         ("[race]\nseconds = 3\n", "race.seconds: race has no options"),
         ("[race.stres]\nseconds = 3\n", "[race.stres] is not a command; did you mean stress?"),
         ("[race.stress]\nsecond = 3\n", "race.stress.second: not an option of race.stress; did you mean seconds"),
