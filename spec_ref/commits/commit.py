@@ -266,8 +266,9 @@ def commit_time(current: TableMetadata, clock_ms: int) -> int:
     Returns:
         The time, not before that of the last update, of the last snapshot or of the last entry of the snapshot log.
     """
-    latest = (*current.snapshots[-1:], *current.snapshot_log[-1:])
-    return max(clock_ms, current.last_updated_ms, *(one.timestamp_ms for one in latest))
+    snapshots_made = [snapshot.timestamp_ms for snapshot in current.snapshots[-1:]]
+    logged = [entry.timestamp_ms for entry in current.snapshot_log[-1:]]
+    return max(clock_ms, current.last_updated_ms, *snapshots_made, *logged)
 
 
 def append_metadata_log(metadata: TableMetadata, current: Base, now_ms: int) -> TableMetadata:
