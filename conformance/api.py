@@ -18,7 +18,8 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 
 from conformance import vectors
-from conformance.core.failures import NotExamined, NothingSelected, ToolError, UsageError
+from conformance.core.failures import NotExamined, NothingSelected, ToolError, UsageError, suggest_names
+from conformance.operations.registry import OPERATIONS
 from conformance.runner import expectations
 from conformance.runner.adapter_interface import InProcess
 from conformance.runner.execution import RunPlan, Target, execute
@@ -221,7 +222,7 @@ def run_vectors(
     Args:
         adapter: ``reference``, the name of an engine or a command that speaks the protocol, as on the command line; or
             functions in this process, by the names of operations (docs/protocol.md), each of which gets the arguments
-            of a request and returns the answer.
+            of a request and returns the answer. An answer that is not JSON counts as a crash.
         suite: only vectors of these suites; all if empty.
         requirement: only vectors of these requirements, or of those whose codes start with one of these texts.
         names: only vectors whose id, suite, operation or requirements contain a word; words are combined with and,
@@ -234,7 +235,7 @@ def run_vectors(
 
     Raises:
         NotExamined: the implementation could not be started.
-        UsageError: a name, a file or the timeout is wrong, or nothing is selected.
+        UsageError: a name, a file or the timeout is wrong, there is no such operation, or nothing is selected.
     """
     usual = AdapterLimits()
     limits = make_limits(usual.start, timeout, usual.max_in_flight)
@@ -253,7 +254,11 @@ def run_vectors(
             "version": platform.python_version(),
             "format_versions": [1, 2, 3],
         }
-        made = Target("python", partial(InProcess, "python", implementation, dict(adapter)))
+        unknown = next((name for name in adapter if name not in OPERATIONS), None)
+        if unknown is not None:
+            hint = suggest_names(str(unknown), OPERATIONS) or "; see: iceberg-conformance list operations"
+            raise ArgumentError(f"unknown operation {unknown!r}{hint}")
+        made = Target("python", partial(InProcess, "python", implementation, dict(adapter), checks_json=True))
     header = {
         "results": RESULTS,
         "tool": tool_version(),

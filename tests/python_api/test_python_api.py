@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import pyarrow as pa
 import pytest
 from nbclient import NotebookClient
@@ -291,6 +292,30 @@ def test_wrong_arguments_are_wrong_usage_and_value_errors(
 ) -> None:
     with pytest.raises(conformance.UsageError, match=re.escape(says)) as raised:
         function(location, **arguments)
+    assert isinstance(raised.value, ValueError)
+
+
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
+
+
+@pytest.mark.parametrize(
+    "answer", [np.int32(2017239379), object(), CIRCLE, 10**5000, "\ud800", math.nan, b"1", {(1, 2): 3}], ids=range(8)
+)
+def test_an_answer_that_is_not_json_is_a_crash_and_the_other_vectors_are_run(answer: object) -> None:
+    def hash_(args: dict[str, Any]) -> object:
+        return answer if args["value"] == 34 else spec_ref.hash_value(args["type"], args["value"])
+
+    results = conformance.run_vectors({"hash": hash_}, names="hash-int").results
+    wrong = [result for result in results if result.status != "passed"]
+    assert {result.status for result in wrong} == {"crashed"}
+    assert all(result.reason.startswith("the answer is not JSON: ") for result in wrong)
+    assert 0 < len(wrong) < len(results)
+
+
+def test_an_unknown_operation_is_wrong_usage() -> None:
+    with pytest.raises(conformance.UsageError, match="unknown operation 'hahs'; did you mean hash") as raised:
+        conformance.run_vectors({"hahs": lambda _: 0}, suite="hashing")
     assert isinstance(raised.value, ValueError)
 
 
