@@ -11,6 +11,7 @@ import json
 import os
 import pickle
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -120,9 +121,9 @@ class RemoteSpark:
             if not answered.exists():
                 raise
         if not answered.exists():
-            printed = (self._folder / "log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            reason = find_reason((self._folder / "log").read_text(encoding="utf-8", errors="replace"))
             self._open.close()  # the next table starts a new process
-            raise NotExamined(f"Spark did not run: {printed[-1] if printed else f'exit status {process.returncode}'}")
+            raise NotExamined(f"Spark did not run: {reason or f'exit status {process.returncode}'}")
         found: TableReport | Exception = pickle.loads(answered.read_bytes())  # noqa: S301 - written by our own process
         answered.unlink()
         if isinstance(found, Exception):
@@ -170,6 +171,22 @@ class RemoteSpark:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
         self._process = None
+
+
+_REASONS = (
+    re.compile(r"^Caused by: (.+)", re.MULTILINE),
+    re.compile(r"^Exception in thread \S+ (.+)", re.MULTILINE),
+    re.compile(r"^[: ]*([\w.$]*(?:Exception|Error): .+)", re.MULTILINE),
+    re.compile(r"(\S.*)"),
+)
+"""Lines of a log that name the reason of a failure, the most specific first. The interpreter, which ends because the
+JVM did not start, prints more after these lines."""
+
+
+def find_reason(log: str) -> str:
+    """Return the line of the log of a failed process that most likely names the reason; empty if the log is empty."""
+    found = (pattern.findall(log) for pattern in _REASONS)
+    return next((lines[-1].strip() for lines in found if lines), "")
 
 
 def _requests() -> queue.SimpleQueue[bytes]:

@@ -21,6 +21,7 @@ from conformance.validator.finding import finding
 from conformance.validator.local import LocalBackend, Spool
 from conformance.validator.manifest_facts import ROW_IDS
 from conformance.validator.process_isolation import NO_PROCESS
+from conformance.validator.remote import find_reason
 from conformance.validator.run import SnapshotSelection, UnreadableTable, validate
 from conformance.vectors.golden_tables import materialize
 from spec_ref.checks.findings import Severity
@@ -269,6 +270,34 @@ def test_an_unexpected_error_leaves_no_facts_for_the_next_table(
         with pytest.raises(ZeroDivisionError):
             validate(root, Level.ROWS, engine)
     assert validate(root, Level.ROWS, engine) == validate(root, Level.ROWS, LocalBackend())
+
+
+PYTHON_ENDS = """\
+Traceback (most recent call last):
+  File "session.py", line 557, in getOrCreate
+a.b.PySparkRuntimeError: [JAVA_GATEWAY_EXITED] Java gateway process exited.
+Fatal Python error: _enter_buffered_busy: could not acquire lock
+
+Current thread 0x00007f14b1629b80 (most recent call first):
+  <no Python frame>
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("", ""),
+        ("WARNING: x\nKilled\n\n", "Killed"),
+        (PYTHON_ENDS, "a.b.PySparkRuntimeError: [JAVA_GATEWAY_EXITED] Java gateway process exited."),
+        (
+            f'Exception in thread "main" a.Refused: no master\n\tat a.B(B:1)\n{PYTHON_ENDS}',
+            "a.Refused: no master",
+        ),
+        (f"a.BError: c\n\tat a.B\nCaused by: d.EException: f\n\tat d.Error.e(E:1)\n{PYTHON_ENDS}", "d.EException: f"),
+    ],
+)
+def test_the_reason_why_spark_did_not_run_is_found_in_its_log(log: str, reason: str) -> None:
+    assert find_reason(log) == reason
 
 
 def dies_over_seven(context: Context, task: int) -> Iterator[Emitted]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from clusters import installed
 from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
 
 import conformance
+from conformance.core.failures import NotExamined
 from conformance.validator.context import Level
 from conformance.validator.local import LocalBackend
 from conformance.validator.remote import RemoteSpark
@@ -85,6 +87,19 @@ def test_spark_is_interrupted_and_reports_what_it_found(store: socket.socket, tm
     (table,) = json.loads(out)["tables"]
     assert table["complete"] is False
     assert "NOT005" in {one["code"] for one in table["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("master", "reason"),
+    [
+        ("nosuch://x", "SparkException: Master must either be yarn or start with spark, k8s, or local"),
+        ("local[x]", "SparkException: Could not parse Master URL: 'local[x]'"),
+    ],
+)
+def test_a_master_that_spark_does_not_accept_is_the_reason(master: str, reason: str) -> None:
+    materialize([FEW[0]])
+    with RemoteSpark(Level.METADATA, master) as there, pytest.raises(NotExamined, match=re.escape(reason)):
+        there.check(str(PLACE / FEW[0]), ALL)
 
 
 def _with_partition_statistics(folder: Path) -> str:
