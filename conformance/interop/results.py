@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
 
-import jsonschema_rs
 from attrs import fields
 
 from conformance.core.json_text import dump_json
 from conformance.core.output_files import write_output
 from conformance.interop.cells import Cell, Matrix, Participant, ProducedTable, TableOutcome
-from conformance.runner.results import read_json_lines
+from conformance.runner.results import line_forms, read_json_lines
 from spec_ref.core.json_types import JsonObject
 
 RESULTS = 1
@@ -65,19 +62,13 @@ def write(matrix: Matrix, path: Path) -> None:
     write_output("--results", path, "".join(f"{dump_json(line)}\n" for line in lines(matrix)))
 
 
-@cache
-def _schema() -> jsonschema_rs.Validator:
-    text = (Path(__file__).parents[1] / "schemas" / "matrix.json").read_text(encoding="utf-8")
-    return jsonschema_rs.validator_for(json.loads(text))
-
-
 def read(path: Path) -> Matrix:
     """Read a matrix from a file, which does not contain the requests to consumers.
 
     Raises:
         UsageError: the file cannot be read or is malformed; the message names the place.
     """
-    messages = read_json_lines(path, _schema(), "a matrix")
+    messages = read_json_lines(path, line_forms("matrix.json"), "a matrix")
     header = next(messages)
     del header["kind"]
     matrix = Matrix(header)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import jsonschema_rs
 from attrs import define, evolve, field, fields, frozen
@@ -300,20 +300,41 @@ _NAMES: dict[type, tuple[str, ...]] = {
 """The attribute names of each record class, cached because asking ``attrs`` takes longer than writing a line."""
 
 
+LineForms: TypeAlias = Mapping[str, jsonschema_rs.Validator]
+"""The form of each kind of line, by the kind."""
+
+
 @cache
-def _schema() -> jsonschema_rs.Validator:
-    text = (Path(__file__).parents[1] / "schemas" / "results.json").read_text(encoding="utf-8")
-    return jsonschema_rs.validator_for(json.loads(text))
+def line_forms(schema: str) -> LineForms:
+    """Return the forms of the lines of a kind of file.
+
+    Args:
+        schema: the name of a schema in ``conformance/schemas`` that has a definition for each kind of line.
+    """
+    text = (Path(__file__).parents[1] / "schemas" / schema).read_text(encoding="utf-8")
+    definitions = json.loads(text)["$defs"]
+    return {
+        kind: jsonschema_rs.validator_for({"$ref": f"#/$defs/{kind}", "$defs": definitions}) for kind in definitions
+    }
 
 
-def read_json_lines(
-    path: Path, form: jsonschema_rs.Validator, what: str, *, may_be_cut: bool = False
-) -> Iterator[dict[str, Any]]:
+def _line_violation(message: Any, forms: LineForms) -> str | None:
+    """Return the place in a line that does not have the form of its kind, and what is wrong there."""
+    if not isinstance(message, dict):
+        return f"expected an object; found {shorten(dump_json(message))}"
+    kind = message.get("kind")
+    if kind not in [*forms]:
+        return f"/kind: expected {', '.join(forms)}; found {shorten(dump_json(kind))}"
+    wrong = next(iter(forms[kind].iter_errors(message)), None)
+    return None if wrong is None else f"{pointer_prefix(wrong.instance_path)}{shorten(wrong.message)}"
+
+
+def read_json_lines(path: Path, forms: LineForms, what: str, *, may_be_cut: bool = False) -> Iterator[dict[str, Any]]:
     """Read the lines of a file whose first line, and no other, is a header.
 
     Args:
         path: the file: JSON lines, each an object with its ``kind``.
-        form: the JSON schema of each line.
+        forms: the JSON schema of each kind of line.
         what: the name of the kind of file, with its article, for messages.
         may_be_cut: whether the last line may be truncated, as after a run that was killed.
 
@@ -333,10 +354,9 @@ def read_json_lines(
             if may_be_cut and 1 < number == len(lines):
                 return
             raise UsageError(f"{path}:{number}: not a line of {what}: {error}") from None
-        wrong = next(iter(form.iter_errors(message)), None)
-        if wrong is not None:
-            where = pointer_prefix(wrong.instance_path)
-            raise UsageError(f"{path}:{number}: not a line of {what}: {where}{shorten(wrong.message)}")
+        violation = _line_violation(message, forms)
+        if violation is not None:
+            raise UsageError(f"{path}:{number}: not a line of {what}: {violation}")
         if (number == 1) != (message["kind"] == "header"):
             raise UsageError(f"{path}:{number}: the header of {what} must be its first line")
         yield message
@@ -348,7 +368,7 @@ def read(path: Path) -> Run:
     Raises:
         UsageError: the file cannot be read, or is not a results file; the message says where.
     """
-    lines = read_json_lines(path, _schema(), "a results file", may_be_cut=True)
+    lines = read_json_lines(path, line_forms("results.json"), "a results file", may_be_cut=True)
     run = Run(next(lines))
     for message in lines:
         _take(run, message)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import base64
 import functools
 import io
-import json
 import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +26,7 @@ from typing import Any, Protocol, TypeAlias
 import attrs
 
 from conformance.core.failures import UsageError
+from conformance.core.json_text import parse_json, pointer
 from conformance.core.lazy_imports import lazy_imports
 from conformance.table_io.file_access import FileAccessError
 from conformance.table_io.store_file import open_rows_file
@@ -276,14 +276,24 @@ def load_key_file(path: str | Path) -> KeyFile:
         UsageError: the file cannot be read, or is not such an object.
     """
     try:
-        found = parse_key_file(json.loads(Path(path).read_text(encoding="utf-8")))
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        expected = "a JSON object of AES keys in hexadecimal by their ids"
-        raise UsageError(f"{path}: expected {expected}: {type(error).__name__}") from None
-    wrong = [id_ for id_, key in found.keys.items() if len(key) not in (16, 24, 32)]
-    if wrong:
-        raise UsageError(f"{path}: the key {wrong[0]!r} does not have 16, 24 or 32 bytes")
-    return found
+        keys = parse_json(Path(path).read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: not JSON: {error}") from None
+    if not isinstance(keys, dict):
+        raise UsageError(f"{path}: expected a JSON object of AES keys in hexadecimal by their ids")
+    wrong = [id_ for id_, key in keys.items() if not _is_key(key)]
+    if wrong:  # the message does not have the value, which may be part of a key
+        raise UsageError(f"{path}: {pointer(wrong[:1])}: expected 16, 24 or 32 bytes in hexadecimal")
+    return parse_key_file(keys)
+
+
+def _is_key(text: Any) -> bool:
+    try:
+        return len(bytes.fromhex(text)) in (16, 24, 32)
+    except (TypeError, ValueError):
+        return False
 
 
 def parse_key_file(keys: Mapping[str, str]) -> KeyFile:

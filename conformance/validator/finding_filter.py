@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import attrs
+import jsonschema_rs
 
 from conformance.core.failures import UsageError
+from conformance.core.json_text import pointer_prefix, shorten
 from conformance.rules import find_check, registry, retired_check_ids, with_former_codes
 from conformance.rules.old_messages import check_by_message
 from conformance.validator.one_cause import split_consequences
@@ -121,22 +124,36 @@ def _names(option: str, asked: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+@cache
+def _schema() -> jsonschema_rs.Validator:
+    text = (Path(__file__).parents[1] / "schemas" / "baseline.json").read_text(encoding="utf-8")
+    return jsonschema_rs.validator_for(json.loads(text))
+
+
 def _read(path: Path) -> dict[tuple[str, str], int]:
+    known: dict[tuple[str, str], int] = {}
+    for table in _read_report(path)["tables"]:
+        counted: Counter[str] = Counter()
+        for finding in (*table["findings"], *table.get("accepted", ())):
+            counted[_check(finding)] += int(finding["count"])
+        for check, count in counted.items():
+            key = _table(table["location"]), check
+            known[key] = max(known.get(key, 0), count)
+    return known
+
+
+def _read_report(path: Path) -> Any:
+    not_a_report = f"--baseline {path}: not a report of validate --format json"
     try:
-        document: Any = json.loads(path.read_text(encoding="utf-8"))
-        known: dict[tuple[str, str], int] = {}
-        for table in document["tables"]:
-            counted: Counter[str] = Counter()
-            for finding in (*table["findings"], *table.get("accepted", ())):
-                counted[_check(finding)] += int(finding["count"])
-            for check, count in counted.items():
-                key = _table(table["location"]), check
-                known[key] = max(known.get(key, 0), count)
-        return known
+        document = json.loads(path.read_bytes())
     except OSError as error:
         raise UsageError(f"--baseline {path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"--baseline {path}: not a report of validate --format json: {error!r}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{not_a_report}: {error}") from None
+    wrong = next(iter(_schema().iter_errors(document)), None)
+    if wrong is not None:
+        raise UsageError(f"{not_a_report}: {pointer_prefix(wrong.instance_path)}{shorten(wrong.message)}")
+    return document
 
 
 def _check(finding: Mapping[str, Any]) -> str:

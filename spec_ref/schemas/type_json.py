@@ -19,6 +19,7 @@ from spec_ref.core.json_types import Json
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import NEWEST, FormatVersion
 from spec_ref.data_types.types import (
+    MAX_DECIMAL_PRECISION,
     PLAIN_PRIMITIVES,
     STRING,
     UNKNOWN,
@@ -177,10 +178,14 @@ def _from_text(text: str) -> Type:
     raise spec_error("JSC003", "the text is not a type", found=text)
 
 
-def _number(text: str, number: str, low: int, high: float) -> int:
+def _number(text: str, number: str, low: int, high: float, expected: str = "") -> int:
+    """Read a parameter; ``expected`` is the range for errors where the type itself checks a smaller one."""
     if not _NUMBER.fullmatch(number) or not low <= int(number) <= high:
         raise spec_error(
-            "JSC003", "a parameter of the type is not a number in its range", found=text, expected=f"{low} to {high}"
+            "JSC003",
+            "a parameter of the type is not a number in its range",
+            found=text,
+            expected=f"{expected or f'{low} to {high}'}, in ASCII digits without leading zeros",
         )
     return int(number)
 
@@ -195,7 +200,7 @@ def _decimal(text: str, parameters: str) -> DecimalType:
         raise spec_error("JSC003", "the text is not a decimal type", found=text, expected="decimal(P, S)")
     # A negative scale, or one above the precision, is valid: the text limits only the precision.
     return DecimalType(
-        _number(text, precision.strip(WHITESPACE), 0, math.inf),  # the type has its limit (TYP013)
+        _number(text, precision.strip(WHITESPACE), 0, math.inf, f"1 to {MAX_DECIMAL_PRECISION}"),  # TYP013
         _number(text, scale.strip(WHITESPACE), -MAX_SCALE, MAX_SCALE),
     )
 

@@ -263,6 +263,32 @@ def test_a_file_that_holds_no_results_is_wrong_usage(cli: Cli, tmp_path: Path, c
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("3", "expected an object; found 3"),
+        (
+            '{"kind": ["result"]}',
+            '/kind: expected header, case, result, second-reading, adapter, footer; found ["result"]',
+        ),
+        (
+            '{"kind": "result", "adapter": "a", "id": 3, "outcome": "passed", "status": "passed"}',
+            "/id: 3 is not of type",
+        ),
+        ('{"kind": "footer", "complete": true, "exit_status": 0}', '"counts" is a required property'),
+    ],
+)
+def test_a_wrong_line_of_results_is_reported_by_the_form_of_its_kind(
+    line: str, expected: str, cli: Cli, folder: Path, tmp_path: Path
+) -> None:
+    assert cli("run", "--vectors", folder, "-k", "mini-7", "--results", "x.jsonl").returncode == 0
+    header, case, *others = (tmp_path / "x.jsonl").read_text().splitlines()
+    (tmp_path / "x.jsonl").write_text("\n".join([header, case, line, *others]))
+    done = cli("report", "x.jsonl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"iceberg-conformance: x.jsonl:3: not a line of a results file: {expected}")
+
+
 def test_an_engine_that_is_not_installed_is_reported_with_the_command_that_installs_it(cli: Cli, folder: Path) -> None:
     home = {"XDG_CACHE_HOME": str(folder), "HOME": str(folder), "ICEBERG_CONFORMANCE_HOME": str(folder / "home")}
     named = cli("run", "-a", "pyiceberg", "--vectors", folder, **home)

@@ -152,10 +152,23 @@ def test_a_parquet_file_with_another_key_is_refused(kit: TableKit) -> None:
         read_table(kit.table()).read_all()
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": "xy"}', '{"a": "00"}', None])
-def test_a_file_of_keys_of_another_form_is_refused(tmp_path: Path, text: str | None) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON: EOF while parsing a value at line 1 column 0"),
+        ("[]", "expected a JSON object of AES keys in hexadecimal by their ids"),
+        ('{"a": 1}', "/a: expected 16, 24 or 32 bytes in hexadecimal"),
+        ('{"a": "xy"}', "/a: expected 16, 24 or 32 bytes in hexadecimal"),
+        ('{"a/b": "00"}', "/a~1b: expected 16, 24 or 32 bytes in hexadecimal"),
+        (None, "cannot be read: No such file or directory"),
+    ],
+)
+def test_a_file_of_keys_of_another_form_is_refused_with_the_reason(
+    tmp_path: Path, text: str | None, message: str
+) -> None:
     path = tmp_path / "keys.json"
     if text is not None:
         path.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=r"keys\.json"):
+    with pytest.raises(UsageError) as refused:
         load_key_file(path)
+    assert str(refused.value) == f"{path}: {message}"

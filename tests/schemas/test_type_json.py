@@ -179,6 +179,13 @@ def test_other_strings_are_refused(text: str) -> None:
         type_from_json(text)
 
 
+@pytest.mark.parametrize("precision", ["9" * 5000, "٩", "09", "-1"])
+def test_the_range_of_a_precision_is_reported_whatever_the_text(precision: str) -> None:
+    with pytest.raises(SpecError, match="JSC003") as refused:
+        type_from_json(f"decimal({precision},2)")
+    assert refused.value.violation.expected == "1 to 38, in ASCII digits without leading zeros"
+
+
 FIELD = {"id": 1, "name": "a", "required": True, "type": "int"}
 LIST = {"type": "list", "element-id": 1, "element-required": True, "element": "int"}
 MAP = {"type": "map", "key-id": 1, "key": "int", "value-id": 2, "value-required": True, "value": "int"}

@@ -180,6 +180,36 @@ def test_a_report_is_written_to_a_named_pipe(validate: Cli, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", "Expecting value: line 1 column 1"),
+        ("[" * 100_000, "recursion"),
+        ("{}", '"tables" is a required property'),
+        ("[]", '[] is not of type "object"'),
+        ('{"tables": [{"location": 5, "findings": []}]}', '/tables/0/location: 5 is not of type "string"'),
+        ('{"tables": [{"location": "x", "findings": [{}]}]}', '/tables/0/findings/0: "count" is a required property'),
+        (
+            '{"tables": [{"location": "x", "findings": [], "accepted": [{"count": 1}]}]}',
+            '/tables/0/accepted/0: "check" is a required property',
+        ),
+        (
+            '{"tables": [{"location": "x", "findings": [{"check": "a", "count": "1"}]}]}',
+            '/tables/0/findings/0/count: "1" is not of type "integer"',
+        ),
+    ],
+)
+def test_a_baseline_that_is_no_report_is_refused_with_the_place(
+    content: str, expected: str, validate: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "known.json").write_text(content)
+    done = validate(PLACE / VALID, "--baseline", "known.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    start = "iceberg-conformance: --baseline known.json: not a report of validate --format json: "
+    assert done.stderr.startswith(start)
+    assert expected in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         ((), "name a table"),
