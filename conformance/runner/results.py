@@ -7,6 +7,7 @@ The file is the source of every report. It is written during the run; a file who
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -132,9 +133,11 @@ class AdapterRun:
 
     @property
     def identity(self) -> str:
-        """The implementation and the version, without those that are part of the name."""
-        parts = (self.implementation, self.version)
-        return " ".join(part for part in parts if part and part not in self.name)
+        """The implementation and the version, without those that the name has: as a whole word, or after an ``@``."""
+        is_named = re.search(rf"(?<!\w){re.escape(self.implementation)}(?!\w)", self.name) is not None
+        name = "" if is_named else self.implementation
+        version = "" if self.name.rpartition("@")[2] == self.version else self.version
+        return f"{name} {version}".strip()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.identity})" if self.identity else self.name

@@ -104,3 +104,20 @@ def test_a_case_that_came_or_went_is_a_change() -> None:
         "one · case-0: none -> passed"
     ]
     assert list(difference.lines(make_run("passed"), make_run("passed"))) == ["no result changed"]
+
+
+@pytest.mark.parametrize(
+    ("name", "implementation", "version", "identity"),
+    [
+        ("iceberg-java@1.10.2", "iceberg-java", "1.10.2", ""),
+        ("iceberg-java@1.10.2", "iceberg-java", "1.10", "1.10"),
+        ("python3 engine.py deep150", "engine", "1", "1"),
+        ("python3 ./adapter", "ada", "2", "ada 2"),
+        ("duckdb", "duckdb", "1.4.2", "1.4.2"),
+        ("./adapter", "", "", ""),
+    ],
+)
+def test_the_identity_of_an_adapter_repeats_nothing_of_its_name(
+    name: str, implementation: str, version: str, identity: str
+) -> None:
+    assert AdapterRun(name, name, implementation, version).identity == identity
