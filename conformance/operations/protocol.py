@@ -29,6 +29,9 @@ PROTOCOL = 1
 MAX_LINE = 16 * 1024 * 1024
 """The maximum length of a line in bytes, including its end."""
 
+MAX_NAME = 200
+"""The maximum length of the name, version and language of an implementation, which reports repeat; the rest is cut off."""
+
 
 class Breach(Exception):
     """The adapter did not keep to the protocol; the message says how."""
@@ -213,9 +216,9 @@ def read_started(answer: Ok | Refused | Unsupported) -> StartAnswer:
     if wrong is not None:
         raise Breach(f"the answer to start is invalid: {wrong}")
     return StartAnswer(
-        implementation=value["implementation"],
-        version=value["version"],
+        implementation=shorten(value["implementation"], MAX_NAME),
+        version=shorten(value["version"], MAX_NAME),
         operations=frozenset(value["operations"]),
-        language=value.get("language", ""),
+        language=shorten(value.get("language", ""), MAX_NAME),
         format_versions=tuple(int(version) for version in value.get("format_versions", ())),
     )

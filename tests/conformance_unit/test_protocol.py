@@ -158,6 +158,12 @@ def test_the_answer_to_start_reports_who_answers() -> None:
     assert started.format_versions == (1, 2)
 
 
+@pytest.mark.parametrize("name", ["implementation", "version", "language"])
+def test_a_long_name_in_the_answer_to_start_is_cut(name: str) -> None:
+    started = read_started(Ok({**STARTED, name: "x" * 1_000_000}))
+    assert getattr(started, name) == f"{'x' * 200}... (1000000 characters)"
+
+
 @pytest.mark.parametrize("missing", sorted(STARTED))
 def test_the_answer_to_start_has_to_be_complete(missing: str) -> None:
     with pytest.raises(Breach):
