@@ -62,12 +62,13 @@ def find(directory: Path | None = None) -> tuple[Path, dict[str, Any]] | None:
 
 def _tables(path: Path) -> dict[str, Any] | None:
     try:
-        text = path.read_text(encoding="utf-8")
-        document = rtoml.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from None
-    except rtoml.TomlParsingError as error:
-        if path.name == SHARED_FILE and TABLE not in text:  # the tools that the file belongs to report the error
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        document = rtoml.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, rtoml.TomlParsingError) as error:
+        if path.name == SHARED_FILE and TABLE.encode() not in data:  # the tools that use the file report the error
             return None
         raise UsageError(f"{path}: not TOML: {error}") from None
     if path.name == SHARED_FILE:

@@ -92,15 +92,19 @@ def test_a_wrong_file_is_refused_with_its_name(
     assert message in errors
 
 
-def test_a_file_that_is_not_text_is_refused(project: Path) -> None:
-    (project / configuration.OWN_FILE).write_bytes(b"\xff")
-    with pytest.raises(UsageError, match="cannot be read"):
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [(configuration.OWN_FILE, b"\xff"), (configuration.SHARED_FILE, b"[tool.iceberg-conformance]\n# \xff\n")],
+)
+def test_a_file_that_is_not_text_is_refused(name: str, data: bytes, project: Path) -> None:
+    (project / name).write_bytes(data)
+    with pytest.raises(UsageError, match=rf"{name}: not TOML: 'utf-8' codec can't decode byte 0xff"):
         configuration.find()
 
 
-@pytest.mark.parametrize("text", ["[tool.ruff]\n", "tool = 3\n", "not toml", ""])
-def test_a_pyproject_of_other_tools_alone_is_passed_over(text: str, project: Path) -> None:
-    (project / "sub" / "pyproject.toml").write_text(text)
+@pytest.mark.parametrize("data", [b"[tool.ruff]\n", b"tool = 3\n", b"not toml", b"", b"[tool.ruff]\n# \xff\n"])
+def test_a_pyproject_of_other_tools_alone_is_passed_over(data: bytes, project: Path) -> None:
+    (project / "sub" / "pyproject.toml").write_bytes(data)
     (project / configuration.OWN_FILE).write_text("[validate]\nlevel = 'files'\n")
     assert configuration.find() == (project / configuration.OWN_FILE, {"validate": {"level": "files"}})
 
