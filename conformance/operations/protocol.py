@@ -30,7 +30,7 @@ MAX_LINE = 16 * 1024 * 1024
 """The maximum length of a line in bytes, including its end."""
 
 MAX_NAME = 200
-"""The maximum length of an implementation's name, version and language: reports repeat them, so the rest is cut off."""
+"""The maximum length of an implementation's name, version and language: the rest, which reports would repeat, is removed."""
 
 
 class Breach(Exception):
