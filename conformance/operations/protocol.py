@@ -30,7 +30,7 @@ MAX_LINE = 16 * 1024 * 1024
 """The maximum length of a line in bytes, including its end."""
 
 MAX_NAME = 200
-"""The maximum length of an implementation's name, version and language: the rest, which reports would repeat, is removed."""
+"""The maximum length of the name, version and language of an implementation; the rest would be repeated in reports."""
 
 
 class Breach(Exception):
