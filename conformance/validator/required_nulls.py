@@ -55,13 +55,11 @@ class RequiredNulls:
         self._count("TYP002", field.id, f"/{field.name}", field.type, column)
 
     def _count(self, requirement: str, field_id: int, path: str, type_: Type, array: Any) -> None:
-        if array.null_count:
-            if self._is_required(field_id):
-                self._counts[requirement, path] += array.null_count
-            if pa.types.is_null(array.type):
-                return
-            array = array.drop_null()  # what is inside a null is not a value
-        array = storage_array(array)
+        if array.null_count and self._is_required(field_id):
+            self._counts[requirement, path] += array.null_count
+        if pa.types.is_null(array.type):  # only nulls, or nothing
+            return
+        array = storage_array(array.drop_null() if array.null_count else array)  # what is inside a null is not a value
         for part_requirement, part_id, name, part_type, part in _parts(type_, array):
             if self._constrains(part_id, part_type):
                 self._count(part_requirement, part_id, f"{path}/{name}", part_type, part)

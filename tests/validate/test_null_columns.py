@@ -11,11 +11,12 @@ import pytest
 from conformance.table_io.writing import append, create_table
 from conformance.validator.context import Level
 from conformance.validator.local import LocalBackend
+from conformance.validator.required_nulls import RequiredNulls
 from conformance.validator.run import SnapshotSelection, validate
 from conformance.validator.sorted_rows import SortKey, SortOrderCheck
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V2
-from spec_ref.data_types.types import LONG, STRING, NestedField, StructType, Type
+from spec_ref.data_types.types import INT, LONG, STRING, ListType, MapType, NestedField, StructType, Type
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Transform
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
@@ -73,3 +74,18 @@ def test_nulls_of_arrows_type_are_in_order(batches: list[Any], broken: int | Non
     for batch in batches:
         rows.add([batch])
     assert rows.broken == broken
+
+
+@pytest.mark.parametrize("count", [0, 3])
+@pytest.mark.parametrize(
+    "type_",
+    [
+        ListType(2, INT, element_required=True),
+        MapType(2, STRING, 3, INT, value_required=True),
+        StructType((NestedField(2, "a", True, INT),)),
+    ],
+)
+def test_a_nested_column_that_is_stored_as_nulls_has_nothing_required_in_it(type_: Type, count: int) -> None:
+    nulls = RequiredNulls(StructType((NestedField(1, "c", False, type_),)), lambda field_id: field_id > 1)
+    nulls.add(0, pa.nulls(count))
+    assert list(nulls.findings("file")) == []
