@@ -24,22 +24,16 @@ class _LazyModule(ModuleType):
     """
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._module(), name)
+        return getattr(import_module(self.__name__), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._module(), name, value)
+        setattr(import_module(self.__name__), name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(self._module(), name)
+        delattr(import_module(self.__name__), name)
 
     def __dir__(self) -> list[str]:
-        return dir(self._module())
-
-    def _module(self) -> ModuleType:
-        found = self.__dict__.get("_imported")
-        if found is None:
-            found = self.__dict__["_imported"] = import_module(self.__name__)
-        return found
+        return dir(import_module(self.__name__))
 
 
 class _LazyParent:
