@@ -20,7 +20,7 @@ from spec_ref.commits.changes import (
 from spec_ref.commits.errors import commit_conflict
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import OMITTED
-from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
+from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef, branch_ref
 from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec, check_no_new_errors
 from spec_ref.table_metadata.expiration import expire_snapshots
 from spec_ref.table_metadata.logs import SnapshotLogEntry
@@ -122,7 +122,8 @@ def with_reference(metadata: TableMetadata, name: str, ref: SnapshotRef, timesta
     """
     if name == MAIN and ref.type is not RefType.BRANCH:
         raise commit_conflict("REF006", "main must be a branch", found=ref.type.value)
-    if name != MAIN or metadata.refs or _REFS.writer_presence(metadata.format_version) is not OMITTED:
+    needs_refs = bool(metadata.refs) or name != MAIN or ref != branch_ref(ref.snapshot_id)
+    if needs_refs or _REFS.writer_presence(metadata.format_version) is not OMITTED:
         metadata = evolve(metadata, refs={**metadata.references, name: ref})
     if name != MAIN or metadata.current_snapshot_id == ref.snapshot_id:
         return metadata

@@ -607,6 +607,17 @@ def test_v1_has_references_where_it_needs_them() -> None:
     assert table.metadata.refs["main"].snapshot_id == table.metadata.current_snapshot_id
 
 
+def test_v1_keeps_the_retention_of_main() -> None:
+    table = Table(1)
+    snapshot = table.commit(fast_append([data_file("a")])).snapshot
+    assert snapshot is not None
+    kept = SnapshotRef(snapshot_id=snapshot.snapshot_id, type=RefType.BRANCH, min_snapshots_to_keep=3)
+    table.commit(SetReference("main", kept))
+    assert table.metadata.references == {"main": kept}
+    table.commit(fast_append([data_file("b")]))
+    assert table.metadata.references["main"].min_snapshots_to_keep == 3
+
+
 def test_statistics_are_of_a_snapshot_that_is_there_and_replace_older_ones() -> None:
     table = Table()
     snapshot = table.commit(fast_append([data_file("a")])).snapshot
