@@ -18,6 +18,7 @@ from spec_ref.manifests.manifest import ManifestHeader
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.schema import Schema
+from tools.derive import manifests as avro_files
 
 from manifest_strategies import simple  # isort: skip
 
@@ -51,6 +52,15 @@ def test_entries_behind_one_that_cannot_be_read_keep_their_numbers() -> None:
     found = codes(check_manifest(write_container(metadata, [(count, broken)], codec="null", sync=container.sync)))
     assert ("MAN011", "/1/status") in found
     assert ("DFL019", "/3/data_file/split_offsets") in found
+
+
+@pytest.mark.parametrize(("stored", "expected"), [("string", []), ("int", []), ("long", ["DFL004"])])
+def test_void_fields_are_stored_as_their_source_or_as_int(stored: str, expected: list[str]) -> None:
+    row = avro_files.entry(2, data_file=avro_files.data_file(2, partition={"p": None}))
+    spec = {"spec-id": 0, "fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": "void"}]}
+    partition = (avro_files.field(1000, "p", avro_files.optional(stored)),)
+    found = codes(check_manifest(avro_files.manifest(2, [row], columns=None, partition=partition, spec=spec)))
+    assert [code for code, path in found if "partition" in path] == expected
 
 
 def test_row_ids_that_run_out_are_reported_and_the_check_goes_on() -> None:

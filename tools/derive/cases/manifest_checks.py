@@ -28,7 +28,6 @@ SPEC: JsonObject = {
     "spec-id": 4,
     "fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": "identity"}],
 }
-VOID: JsonObject = {"spec-id": 4, "fields": [{**SPEC["fields"][0], "transform": "void"}]}
 PARTITION = (field(1000, "p", optional("string")),)
 NUMBERS: JsonObject = {"snapshot_id": OTHER_SNAPSHOT, "sequence_number": 3, "file_sequence_number": 3}
 
@@ -107,14 +106,6 @@ def _sound() -> Iterator[tuple[str, int, bytes, str]]:
     )
     null = [entry_in_x(file={"partition": {"p": None}})]
     yield "null-partition", 2, manifest_with_all_columns(2, null), "a partition value is null"
-    for name, type_ in (("as-its-source", "string"), ("as-int", "int")):
-        stored = (field(1000, "p", optional(type_)),)
-        yield (
-            f"void-{name}",
-            2,
-            manifest_with_all_columns(2, null, partition=stored, spec=VOID),
-            "a void partition field has the type of its source or int",
-        )
     yield "nulls-first-and-last", 2, manifest_with_all_columns(2, change=_reverse_unions), "null is last in every union"
 
 
@@ -269,14 +260,6 @@ def _schemas() -> Iterator[Row]:
         "DFL004",
         manifest_with_all_columns(2, rows, partition=(field(1000, "p", optional(other)),)),
         "an int for a string",
-    )
-    null = [entry_in_x(file={"partition": {"p": None}})]
-    yield (
-        "void-as-long",
-        2,
-        "DFL004",
-        manifest_with_all_columns(2, null, partition=(field(1000, "p", optional("long")),), spec=VOID),
-        "a void partition field has neither the type of its source nor int",
     )
     extra = (*PARTITION, field(1001, "q", optional("int")))
     yield (
