@@ -1,0 +1,216 @@
+"""What a table has to be after some writes: rows, columns, references and the snapshot log, in plain Python.
+
+It shares no code with what it judges. Rows are found by the values of their column `id`, which no write changes.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+ID = 0
+"""The number of the column `id`."""
+
+Row: TypeAlias = Mapping[int, Any]
+"""Values by the number of the column, without those of columns that were added after the row."""
+
+Rows: TypeAlias = Mapping[int, Row]
+"""Rows by their id."""
+
+
+@attrs.frozen
+class Column:
+    """A column, which keeps its number when it is renamed."""
+
+    number: int
+    kind: str
+    initial_default: Any = None
+    """The value in rows that are older than the column."""
+
+    write_default: Any = None
+    """The value of rows that are written without one."""
+
+    def value(self, row: Row) -> Any:
+        return row.get(self.number, self.initial_default)
+
+
+Columns: TypeAlias = Mapping[str, Column]
+PartitionFields: TypeAlias = tuple[tuple[str, str, int], ...]
+"""The name, the transform and the number of the source column of each partition field."""
+
+
+@attrs.frozen
+class Filter:
+    """A condition on a column, or on nothing."""
+
+    column: str | None = None
+    operation: str = "true"
+    constant: Any = None
+
+    def matches(self, row: Row, columns: Columns) -> bool:
+        if self.column is None:
+            return True
+        return CONDITIONS[self.operation](columns[self.column].value(row), self.constant)
+
+
+def is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+CONDITIONS: dict[str, Callable[[Any, Any], bool]] = {
+    "is-null": lambda value, _: value is None,
+    "not-null": lambda value, _: value is not None,
+    "is-nan": lambda value, _: is_nan(value),
+    "not-nan": lambda value, _: not is_nan(value),
+    "lt": lambda value, constant: value is not None and value < constant,
+    "lt-eq": lambda value, constant: value is not None and value <= constant,
+    "gt": lambda value, constant: value is not None and value > constant,
+    "gt-eq": lambda value, constant: value is not None and value >= constant,
+    "eq": lambda value, constant: value == constant,
+    "not-eq": lambda value, constant: value != constant,
+    "starts-with": lambda value, constant: value is not None and value.startswith(constant),
+    "not-starts-with": lambda value, constant: value is None or not value.startswith(constant),
+}
+
+
+def comparable(value: Any) -> Any:
+    """Return a value that is equal for equal keys and partitions: floats count by their bits, with one NaN."""
+    if not isinstance(value, float):
+        return value
+    return "NaN" if math.isnan(value) else struct.pack(">d", value)
+
+
+def partition(row: Row, fields: PartitionFields, columns: Columns) -> tuple[Any, ...]:
+    """Return the partition of a row by transforms other than buckets."""
+    by_number = {column.number: column for column in columns.values()}
+
+    def transformed(transform: str, value: Any) -> Any:
+        if value is None or transform == "void":
+            return None
+        if transform == "identity":
+            return comparable(value)
+        assert transform == "truncate[2]"
+        return value[:2] if isinstance(value, str) else value - value % 2
+
+    return tuple(transformed(transform, by_number[source].value(row)) for _, transform, source in fields)
+
+
+@attrs.frozen
+class Snapshot:
+    parent: int | None
+    time: int
+    rows: Rows
+    columns: Columns
+
+
+@attrs.frozen
+class Reference:
+    snapshot: int
+    is_tag: bool = False
+    keep: int | None = None
+    age: int | None = None
+    reference_age: int | None = None
+
+
+@attrs.frozen
+class Model:
+    """A table at some time; snapshots have the ids that the table gave them."""
+
+    version: int
+    columns: Columns
+    spec: PartitionFields = ()
+    specs: frozenset[PartitionFields] = frozenset()
+    """All that were the default spec."""
+
+    order: tuple[int, ...] = ()
+    """The numbers of the columns that files are sorted by."""
+
+    properties: Mapping[str, str] = attrs.field(factory=dict)
+    references: Mapping[str, Reference] = attrs.field(factory=dict)
+    snapshots: Mapping[int, Snapshot] = attrs.field(factory=dict)
+    log: tuple[tuple[int, int], ...] = ()
+    """When main was moved, and to which snapshot."""
+
+    time: int = 0
+    """The time of the last commit."""
+
+    def at(self, clock: int) -> Model:
+        """Return the table at the time of the next commit, by a writer with some clock."""
+        return attrs.evolve(self, time=max(self.time, clock))
+
+    def head(self, branch: str) -> int | None:
+        """Return the last snapshot of a branch; a new branch begins at main."""
+        reference = self.references.get(branch, self.references.get("main"))
+        return None if reference is None else reference.snapshot
+
+    def rows(self, branch: str) -> Rows:
+        head = self.head(branch)
+        return {} if head is None else self.snapshots[head].rows
+
+    def names(self) -> dict[int, str]:
+        return {column.number: name for name, column in self.columns.items()}
+
+    def is_tag(self, name: str) -> bool:
+        return name in self.references and self.references[name].is_tag
+
+    def sources(self) -> set[int]:
+        """Return the numbers of the columns that cannot be dropped, as new files are split or sorted by them."""
+        return {source for _, transform, source in self.spec if transform != "void"} | set(self.order)
+
+    def mode(self, operation: str, mode: str | None) -> str:
+        return mode or self.properties.get(f"write.{operation}.mode", "copy-on-write")
+
+    def after_snapshot(self, branch: str, snapshot: int, rows: Rows) -> Model:
+        before = self.references.get(branch)
+        made = Snapshot(self.head(branch), self.time, rows, self.columns)
+        moved = Reference(snapshot) if before is None else attrs.evolve(before, snapshot=snapshot)
+        return attrs.evolve(self, snapshots={**self.snapshots, snapshot: made}).with_reference(branch, moved)
+
+    def with_reference(self, name: str, reference: Reference | None) -> Model:
+        others = {other: known for other, known in self.references.items() if other != name}
+        if reference is None:
+            return attrs.evolve(self, references=others)
+        before = self.references.get(name)
+        is_moved = before is None or before.snapshot != reference.snapshot
+        entry = ((self.time, reference.snapshot),) if name == "main" and is_moved else ()
+        return attrs.evolve(self, references={**others, name: reference}, log=self.log + entry)
+
+    def expired(self, now: int) -> Model:
+        """Remove what the retention policies do not keep (Snapshot Retention Policy)."""
+
+        def policy(own: int | None, name: str, default: float) -> float:
+            return own if own is not None else float(self.properties.get(f"history.expire.{name}", default))
+
+        def age(snapshot: int) -> int:
+            return now - self.snapshots[snapshot].time
+
+        references = {
+            name: known
+            for name, known in self.references.items()
+            if name == "main" or age(known.snapshot) <= policy(known.reference_age, "max-ref-age-ms", math.inf)
+        }
+        kept = set()
+        for known in references.values():
+            at: int | None = known.snapshot
+            count = 0
+            keep = policy(known.keep, "min-snapshots-to-keep", 1)
+            most = policy(known.age, "max-snapshot-age-ms", 5 * 86_400_000)
+            while at in self.snapshots and (not count or (not known.is_tag and (count < keep or age(at) <= most))):
+                kept.add(at)
+                at, count = self.snapshots[at].parent, count + 1
+        gaps = [place for place, (_, snapshot) in enumerate(self.log) if snapshot not in kept]
+        return attrs.evolve(
+            self,
+            references=references,
+            snapshots={snapshot: known for snapshot, known in self.snapshots.items() if snapshot in kept},
+            log=self.log[gaps[-1] + 1 if gaps else 0 :],
+        )
+
+
+def sorted_rows(rows: Iterable[Row], columns: Columns) -> list[str]:
+    """Return the rows in a form that can be compared, with null, NaN and -0.0."""
+    return sorted(repr([column.value(row) for column in columns.values()]) for row in rows)

@@ -1,0 +1,922 @@
+"""Random calls of the write API on one table, each checked against a model of rows (`row_model`).
+
+Every call has a clock, which may be behind or ahead, and plans on the table as it was a number of commits ago. Its
+result has to be that of the call on the current table, and a refusal has to have a reason and to change nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import attrs
+import pyarrow as pa
+from hypothesis import note
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from row_model import ID, Column, Columns, Filter, Model, Reference, Row, Rows, comparable, partition, sorted_rows
+
+from conformance.table_io.file_access import FileMissing
+from conformance.table_io.local import read_table
+from conformance.table_io.writing import (
+    Mode,
+    WhenMatched,
+    WritableTable,
+    append,
+    compact,
+    create_table,
+    delete,
+    delete_keys,
+    merge,
+    open_table,
+    overwrite,
+    overwrite_partitions,
+    rewrite_manifests,
+    update,
+)
+from conformance.validator.context import Level
+from conformance.validator.local import LocalBackend
+from conformance.validator.run import SnapshotSelection, validate
+from spec_ref.checks.findings import Severity
+from spec_ref.commits import CommitConflict, changes
+from spec_ref.commits.changes import Isolation
+from spec_ref.commits.errors import MissingFile
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.types import DOUBLE, FLOAT, INT, LONG, STRING, NestedField, Type
+from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation, Test
+from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import parse_transform
+from spec_ref.schemas.evolution import AddColumn, DropColumn, MoveColumn, PromoteColumn, RenameColumn, SetWriteDefault
+from spec_ref.schemas.schema import Schema
+from spec_ref.snapshots.references import RefType, SnapshotRef
+from spec_ref.sorting.order import NullOrder, SortDirection, SortField
+
+TYPES: Mapping[str, tuple[Type, Any]] = {
+    "int": (INT, pa.int32()),
+    "long": (LONG, pa.int64()),
+    "float": (FLOAT, pa.float32()),
+    "double": (DOUBLE, pa.float64()),
+    "string": (STRING, pa.string()),
+}
+FLOATS = ("float", "double")
+PROMOTED = {"int": "long", "float": "double"}
+FINITE: Mapping[str, Sequence[Any]] = {
+    "int": (0, 1, 2, 3, -(2**31)),
+    "long": (0, 1, 2, 3, -(2**63)),
+    "float": (0.0, -0.0, 1.5),
+    "double": (0.0, -0.0, 1.5),
+    "string": ("", "a", "ab", "null", "c/ d=%é?#", "日" * 40, "日" * 40 + "a", "\U0001f600\0"),
+}
+"""Few values, so that rows have equal ones; the long ones differ only at the end."""
+
+VALUES = {kind: (None, *values, *((math.nan, math.inf) if kind in FLOATS else ())) for kind, values in FINITE.items()}
+NAMES = ("a", "b", "a.b", "日" * 90, "A", "%=/ é")
+TRANSFORMS = ("identity", "bucket[2]", "truncate[2]", "void")
+BRANCHES = ("main", "main", "b", "c/ é")
+MINUTE, HOUR = 60_000, 3_600_000
+PROPERTIES = {
+    "write.format.default": ("parquet", "orc", "avro"),
+    "write.delete.format.default": ("parquet", "orc", "avro"),
+    "write.delete.mode": ("copy-on-write", "merge-on-read", "equality"),
+    "write.update.mode": ("copy-on-write", "merge-on-read", "equality"),
+    "write.merge.mode": ("copy-on-write", "merge-on-read", "equality"),
+    "write.delete.granularity": ("partition", "file"),
+    "write.target-file-size-bytes": ("1", "2000"),
+    "write.metadata.metrics.default": ("none", "counts", "truncate(1)", "full"),
+    "write.metadata.previous-versions-max": ("1", "3"),
+    "write.metadata.delete-after-commit.enabled": ("true", "false"),
+    "commit.manifest.min-count-to-merge": ("2",),
+    "commit.manifest-merge.enabled": ("false",),
+    "history.expire.min-snapshots-to-keep": ("1", "3"),
+    "history.expire.max-snapshot-age-ms": ("1", str(HOUR)),
+    "history.expire.max-ref-age-ms": (str(HOUR),),
+}
+KEPT_METADATA = "write.metadata.previous-versions-max"
+
+
+@attrs.frozen
+class Turn:
+    """How a writer makes its change."""
+
+    branch: str
+    commits_ago: int
+    """How many commits before this one it read the table."""
+
+    skew: int
+    """How many milliseconds its clock is ahead."""
+
+    isolation: Isolation
+
+
+TURNS = st.builds(
+    Turn,
+    branch=st.sampled_from(BRANCHES),
+    commits_ago=st.sampled_from([0, 0, 0, 1, 2, 4]),
+    skew=st.sampled_from([0, 0, 0, -MINUTE, MINUTE, -3 * HOUR, 3 * HOUR]),
+    isolation=st.sampled_from(Isolation),
+)
+MODES = st.sampled_from([None, *Mode])
+SETTINGS = st.sampled_from([(name, value) for name, values in PROPERTIES.items() for value in values])
+
+Forbidden = Callable[[Model], bool]
+
+
+def never(_: Model) -> bool:
+    return False
+
+
+def predicate(where: Filter) -> Any:
+    if where.column is None:
+        return TRUE
+    operation, column = Operation(where.operation), NamedReference(where.column)
+    return Test(operation, column) if where.constant is None else Comparison(operation, column, Literal(where.constant))
+
+
+def filters(model: Model, branch: str) -> st.SearchStrategy[Filter]:
+    """Make conditions, most of them with values of rows."""
+
+    def of_column(name: str) -> st.SearchStrategy[Filter]:
+        column = model.columns[name]
+        unary = ["is-null", "not-null", *(["is-nan", "not-nan"] if column.kind in FLOATS else [])]
+        binary = ["eq", "not-eq", "lt", "lt-eq", "gt", "gt-eq"]
+        binary += ["starts-with", "not-starts-with"] if column.kind == "string" else []
+        found = [column.value(row) for row in model.rows(branch).values()]
+        constants = [one for one in found if one is not None and (column.kind not in FLOATS or math.isfinite(one))]
+        compared = st.builds(
+            Filter, st.just(name), st.sampled_from(binary), st.sampled_from(constants or FINITE[column.kind])
+        )
+        return compared | compared | compared | st.builds(Filter, st.just(name), st.sampled_from(unary))
+
+    one = st.sampled_from(list(model.columns)).flatmap(of_column)
+    return one | one | one | st.just(Filter())
+
+
+def arrow(rows: Iterable[Row], columns: Columns) -> pa.Table:
+    listed = list(rows)
+    return pa.table(
+        {
+            name: pa.array([row[column.number] for row in listed], TYPES[column.kind][1])
+            for name, column in columns.items()
+        }
+    )
+
+
+class WriteApi(RuleBasedStateMachine):
+    """A table that is written by the public API, and its model."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.mkdtemp()
+        self.path = str(Path(self.folder) / "table")
+        self.clock = 1_700_000_000_000
+        self.ids = iter(range(1, 1_000_000))
+        self.numbers = iter(range(1, 1_000))
+        self.history: list[tuple[WritableTable, Model]] = []
+        self.lineage: dict[int, dict[int, tuple[int | None, int | None]]] = {}
+        self.is_sound = False
+
+    def teardown(self) -> None:
+        try:
+            if self.is_sound:
+                self.check_everything()
+        finally:
+            shutil.rmtree(self.folder)
+
+    @contextmanager
+    def writer(self, skew: int) -> Iterator[int]:
+        """Set the clock of a writer, and the size of its row groups."""
+        self.clock += 1000
+        now = self.clock + skew
+        with (
+            mock.patch("time.time_ns", return_value=now * 1_000_000),
+            mock.patch("time.time", return_value=now / 1000),
+            mock.patch("conformance.table_io.writing.write_tasks.GROUP_ROWS", self.batch_rows),
+        ):
+            yield now
+
+    @property
+    def model(self) -> Model:
+        return self.history[-1][1]
+
+    def planned(self, turn: Turn) -> Model:
+        return self.history[max(-1 - turn.commits_ago, -len(self.history))][1]
+
+    # Steps
+
+    @initialize(
+        version=st.sampled_from([1, 2, 2, 3, 3, 3]),
+        kinds=st.lists(st.sampled_from(["long", "string", *TYPES]), min_size=2, max_size=3),
+        fields=st.lists(st.tuples(st.integers(0, 3), st.sampled_from(TRANSFORMS)), max_size=2),
+        properties=st.dictionaries(st.sampled_from(sorted(PROPERTIES)), st.integers(0, 3), max_size=4),
+        has_identifier=st.booleans(),
+        batch_rows=st.sampled_from([1000, 3]),
+        data=st.data(),
+    )
+    def create(
+        self,
+        version: int,
+        kinds: list[str],
+        fields: list[tuple[int, str]],
+        properties: dict[str, int],
+        has_identifier: bool,
+        batch_rows: int,
+        data: Any,
+    ) -> None:
+        columns = {"id": Column(ID, "long")}
+        columns |= {name: Column(next(self.numbers), kind) for name, kind in zip(NAMES, kinds, strict=False)}
+        numbered = {column.number: column for column in columns.values()}
+        spec = tuple(
+            (f"p{place}", transform, source % len(columns))
+            for place, (source, transform) in enumerate(fields)
+            if is_allowed(transform, numbered[source % len(columns)].kind)
+        )
+        settings = {name: PROPERTIES[name][place % len(PROPERTIES[name])] for name, place in properties.items()}
+        self.has_identifier, self.batch_rows = has_identifier, batch_rows
+        note(f"v{version} {columns} {spec} {settings} identifier={has_identifier} batch_rows={batch_rows}")
+        schema = Schema(
+            tuple(
+                NestedField(column.number + 1, name, has_identifier and not column.number, TYPES[column.kind][0])
+                for name, column in columns.items()
+            ),
+            schema_id=0,
+            identifier_field_ids=(1,) if has_identifier else (),
+        )
+        table_spec = PartitionSpec(
+            0,
+            tuple(
+                PartitionField(
+                    source_id=source + 1, field_id=1000 + place, name=name, transform=parse_transform(transform)
+                )
+                for place, (name, transform, source) in enumerate(spec)
+            ),
+        )
+        with self.writer(0) as now:
+            table = create_table(
+                self.path, schema, spec=table_spec, version=FormatVersion(version), properties=settings
+            )
+        model = Model(version, columns, spec, frozenset([spec]), properties=settings, time=now)
+        self.history.append((table, model))
+        self.is_sound = True
+        self.append(Turn("main", 0, 0, Isolation.SERIALIZABLE), data, 2)
+
+    def change(
+        self,
+        turn: Turn,
+        what: str,
+        act: Callable[[WritableTable], Any],
+        effect: Callable[[Model], Model],
+        *,
+        forbidden: Forbidden = never,
+        may_refuse: bool = False,
+    ) -> None:
+        """Make a change, and check the table.
+
+        Args:
+            turn: how it is made.
+            what: its description.
+            act: makes it.
+            effect: makes it in the model.
+            forbidden: whether it has to be refused for a table that it is applied to.
+            may_refuse: whether it may be refused for a reason that the model does not have.
+        """
+        table, planned = self.history[max(-1 - turn.commits_ago, -len(self.history))]
+        is_stale = planned is not self.model
+        note(f"{what} {turn}")
+        before, files = self.history[-1][0], self.files()
+        self.is_sound = False
+        try:
+            with self.writer(turn.skew) as now:
+                done = act(attrs.evolve(table))
+        except (SpecError, FileMissing) as error:
+            note(f"-> {type(error).__name__}: {error}")
+            is_conflict = is_stale and isinstance(error, (CommitConflict, MissingFile, FileMissing))
+            if not (forbidden(self.model) or may_refuse or is_conflict):
+                raise
+            assert open_table(self.path).base.location == before.base.location, "a refused change was committed"
+            assert self.files() == files, f"a refused change left files: {self.files() ^ files}"
+        else:
+            assert not forbidden(self.model), f"{what} was not refused"
+            after = open_table(self.path)
+            if done is None:
+                assert after.base.location == before.base.location, "a change that did nothing was committed"
+            else:
+                model = self.model.at(now)
+                if done.snapshot is None:
+                    model = effect(model)
+                else:
+                    rows = effect(model).rows(turn.branch)
+                    model = model.after_snapshot(turn.branch, done.snapshot.snapshot_id, rows)
+                self.history = [*self.history[-5:], (after, model)]
+                self.check(before, after)
+        self.is_sound = True
+
+    def change_rows(
+        self, turn: Turn, what: str, act: Callable[[WritableTable], Any], rows: Callable[[Rows], Rows], **named: Any
+    ) -> None:
+        """Make a change of the rows of a branch; arguments are as in `change`."""
+        forbidden, planned = named.pop("forbidden", never), self.planned(turn)
+
+        def effect(model: Model) -> Model:
+            return model.after_snapshot(turn.branch, -1, rows(model.rows(turn.branch)))
+
+        self.change(
+            turn,
+            what,
+            act,
+            effect,
+            forbidden=lambda model: any(one.is_tag(turn.branch) or forbidden(one) for one in (planned, model)),
+            **named,
+        )
+
+    def files(self) -> set[str]:
+        return {str(Path(folder, name)) for folder, _, names in os.walk(self.path) for name in names}
+
+    def matching(self, turn: Turn, where: Callable[[Row], bool]) -> Callable[[int, Row], bool]:
+        """Return whether a change affects a row, which is the last one, or before those of which it does not know.
+
+        The latter is so with snapshot isolation, and if columns changed, by whose names it finds rows.
+        """
+        planned = self.planned(turn)
+        rows = planned.rows(turn.branch)
+        is_last = turn.isolation is Isolation.SERIALIZABLE and planned.columns == self.model.columns
+
+        def matches(identity: int, row: Row) -> bool:
+            if is_last:
+                return where(row)
+            affected = identity in rows and where(rows[identity])
+            assert not affected or rows[identity] == row, f"row {identity} was changed twice"
+            return affected
+
+        return matches
+
+    def draw_rows(self, data: Any, turn: Turn, copies: int = 1, min_size: int = 0) -> list[dict[int, Any]]:
+        columns = [column for column in self.planned(turn).columns.values() if column.number != ID]
+        values = st.tuples(*(st.sampled_from(VALUES[column.kind]) for column in columns))
+        drawn = data.draw(st.lists(values, min_size=min_size, max_size=4))
+        return [
+            {ID: next(self.ids), **{column.number: value for column, value in zip(columns, row, strict=True)}}
+            for row in drawn
+            for _ in range(copies)
+        ]
+
+    @rule(turn=TURNS, data=st.data(), copies=st.sampled_from([1, 1, 1, 12]))
+    def append(self, turn: Turn, data: Any, copies: int) -> None:
+        columns = self.planned(turn).columns
+        rows = self.draw_rows(data, turn, copies)
+        omitted = data.draw(
+            st.none() | st.sampled_from([name for name in columns if columns[name].number != ID] or [None])
+        )
+        given = {name: column for name, column in columns.items() if name != omitted}
+        if omitted is not None:
+            rows = [{**row, columns[omitted].number: columns[omitted].write_default} for row in rows]
+        self.change_rows(
+            turn,
+            f"append {rows}",
+            lambda table: append(table, arrow(rows, given), branch=turn.branch),
+            lambda before: {**before, **by_id(rows)},
+        )
+
+    @rule(turn=TURNS, data=st.data(), mode=MODES)
+    def delete(self, turn: Turn, data: Any, mode: Mode | None) -> None:
+        planned = self.planned(turn)
+        where = data.draw(filters(planned, turn.branch))
+        is_equality = planned.mode("delete", value(mode)) == "equality"
+        if is_equality:  # deletes rows with the same values that others add meanwhile
+            ago = turn.commits_ago if planned.columns == self.model.columns else 0
+            turn = attrs.evolve(turn, isolation=Isolation.SERIALIZABLE, commits_ago=ago)
+        matches = self.matching(turn, lambda row: where.matches(row, planned.columns))
+        self.change_rows(
+            turn,
+            f"delete {where} {mode}",
+            lambda table: delete(table, predicate(where), mode=mode, branch=turn.branch, isolation=turn.isolation),
+            lambda rows: {identity: row for identity, row in rows.items() if not matches(identity, row)},
+            forbidden=lambda model: no_deletes(model, "delete", mode),
+            may_refuse=is_equality and where.column is not None and planned.columns[where.column].kind in FLOATS,
+        )
+
+    @rule(turn=TURNS, data=st.data())
+    def delete_keys(self, turn: Turn, data: Any) -> None:
+        columns = self.planned(turn).columns
+        names = data.draw(st.lists(st.sampled_from(list(columns)), min_size=1, max_size=2, unique=True))
+        on = {name: columns[name] for name in names}
+        keys = [
+            {column.number: data.draw(values_of(column)) for column in on.values()}
+            for _ in range(data.draw(st.integers(0, 2)))
+        ]
+        rows = data.draw(st.booleans()) and self.draw_rows(data, turn)
+
+        def is_deleted(row: Row) -> bool:
+            return any(all(column.value(row) == key[column.number] for column in on.values()) for key in keys)
+
+        def after(before: Rows) -> Rows:
+            return {
+                **{identity: row for identity, row in before.items() if not is_deleted(row)},
+                **by_id(rows or []),
+            }
+
+        self.change_rows(
+            turn,
+            f"delete_keys {on} {keys} {rows}",
+            lambda table: delete_keys(
+                table, arrow(keys, on), rows=arrow(rows, columns) if rows else None, branch=turn.branch
+            ),
+            after,
+            forbidden=lambda model: model.version == 1 or any(column.kind in FLOATS for column in on.values()),
+        )
+
+    @rule(turn=TURNS, data=st.data(), mode=MODES)
+    def update(self, turn: Turn, data: Any, mode: Mode | None) -> None:
+        columns = self.planned(turn).columns
+        where = data.draw(filters(self.planned(turn), turn.branch))
+        names = [name for name in columns if columns[name].number != ID]
+        new = (
+            {
+                name: data.draw(values_of(columns[name]))
+                for name in data.draw(st.sets(st.sampled_from(names), max_size=2))
+            }
+            if names
+            else {}
+        )
+        matches = self.matching(turn, lambda row: where.matches(row, columns))
+        numbered = {columns[name].number: given for name, given in new.items()}
+        self.change_rows(
+            turn,
+            f"update {new} {where} {mode}",
+            lambda table: update(table, new, predicate(where), mode=mode, branch=turn.branch, isolation=turn.isolation),
+            lambda rows: {
+                identity: {**row, **numbered} if matches(identity, row) else row for identity, row in rows.items()
+            },
+            forbidden=lambda model: no_deletes(model, "update", mode),
+        )
+
+    @rule(turn=TURNS, data=st.data(), mode=MODES, matched=st.sampled_from(WhenMatched), insert=st.booleans())
+    def merge(self, turn: Turn, data: Any, mode: Mode | None, matched: WhenMatched, insert: bool) -> None:
+        planned = self.planned(turn)
+        columns = planned.columns
+        names = [name for name in columns if columns[name].number != ID]
+        on = data.draw(
+            st.just(["id"]) | st.lists(st.sampled_from(names or ["id"]), min_size=1, max_size=2, unique=True)
+        )
+        source = self.draw_rows(data, turn)
+        taken = list(columns)
+        if "id" in on:
+            known = st.sampled_from([*planned.rows(turn.branch), next(self.ids)])
+            for row, identity in zip(
+                source, data.draw(st.lists(known, max_size=len(source), unique=True)), strict=False
+            ):
+                row[ID] = identity
+        elif matched is WhenMatched.UPDATE:  # rows keep their ids, so that none is for a new row
+            taken, insert = [name for name in columns if name != "id"], False
+        else:
+            taken = ["id", *data.draw(st.sets(st.sampled_from(list(columns)))) - {"id"}]
+
+        def key(row: Row) -> Any:
+            parts = [columns[name].value(row) for name in on]
+            return None if None in parts else tuple(map(comparable, parts))
+
+        by_key = {key(row): row for row in source if key(row) is not None}
+        matches = self.matching(turn, lambda row: key(row) in by_key)
+
+        def is_ambiguous(model: Model) -> bool:
+            keys = [key(row) for row in source if key(row) is not None]
+            return any(keys.count(key(row)) > 1 for row in model.rows(turn.branch).values())
+
+        def after(before: Rows) -> Rows:
+            found = {identity: key(row) for identity, row in before.items() if matches(identity, row)}
+            rows: dict[int, Row] = {}
+            for identity, row in before.items():
+                if identity not in found or matched is WhenMatched.KEEP:
+                    rows[identity] = row
+                elif matched is WhenMatched.UPDATE:
+                    new = by_key[found[identity]]
+                    rows[identity] = {**row, **{columns[name].number: new[columns[name].number] for name in taken}}
+            fresh = [row for row in source if key(row) not in found.values()] if insert else []
+            for row in fresh:
+                rows[row[ID]] = {
+                    column.number: row[column.number] if name in taken else column.write_default
+                    for name, column in columns.items()
+                }
+            return rows
+
+        self.change_rows(
+            turn,
+            f"merge {on} {source} {matched} taken={taken} insert={insert} {mode}",
+            lambda table: merge(
+                table,
+                arrow(source, columns),
+                on,
+                matched=matched,
+                assignments={name: name for name in taken},
+                insert=insert,
+                mode=mode,
+                branch=turn.branch,
+                isolation=turn.isolation,
+            ),
+            after,
+            forbidden=lambda model: no_deletes(model, "merge", mode) or (model is planned and is_ambiguous(model)),
+        )
+
+    @rule(turn=TURNS, data=st.data(), mode=MODES)
+    def overwrite(self, turn: Turn, data: Any, mode: Mode | None) -> None:
+        columns = self.planned(turn).columns
+        where, rows = data.draw(filters(self.planned(turn), turn.branch)), self.draw_rows(data, turn)
+        matches = self.matching(turn, lambda row: where.matches(row, columns))
+        self.change_rows(
+            turn,
+            f"overwrite {where} {rows} {mode}",
+            lambda table: overwrite(
+                table,
+                arrow(rows, columns),
+                predicate(where),
+                mode=mode,
+                branch=turn.branch,
+                isolation=turn.isolation,
+            ),
+            lambda before: {
+                **{identity: row for identity, row in before.items() if not matches(identity, row)},
+                **by_id(rows),
+            },
+            forbidden=lambda model: no_deletes(model, "delete", mode),
+        )
+
+    @rule(turn=TURNS, data=st.data())
+    def overwrite_partitions(self, turn: Turn, data: Any) -> None:
+        planned = self.planned(turn)
+        is_unpartitioned = all(transform == "void" for _, transform, _ in planned.spec)
+        if not is_unpartitioned and (
+            len(planned.specs) > 1 or any(transform == "bucket[2]" for _, transform, _ in planned.spec)
+        ):
+            return
+        rows = self.draw_rows(data, turn)
+        turn = attrs.evolve(turn, isolation=Isolation.SERIALIZABLE)
+
+        def place(row: Row) -> Any:
+            return partition(row, planned.spec, planned.columns)
+
+        replaced = {place(row) for row in rows}
+        self.change_rows(
+            turn,
+            f"overwrite_partitions {rows}",
+            lambda table: overwrite_partitions(
+                table, arrow(rows, planned.columns), branch=turn.branch, isolation=turn.isolation
+            ),
+            lambda before: {
+                **{identity: row for identity, row in before.items() if place(row) not in replaced},
+                **by_id(rows),
+            },
+        )
+
+    @rule(turn=TURNS, data=st.data())
+    def delete_where(self, turn: Turn, data: Any) -> None:
+        where = data.draw(filters(self.planned(turn), turn.branch))
+        self.change_rows(
+            turn,
+            f"delete_where {where}",
+            lambda table: table.commit(changes.delete_where(predicate(where), branch=turn.branch)),
+            lambda rows: {
+                identity: row for identity, row in rows.items() if not where.matches(row, self.model.columns)
+            },
+            may_refuse=True,  # a file of which only some rows match
+        )
+
+    @rule(turn=TURNS, data=st.data())
+    def delete_file(self, turn: Turn, data: Any) -> None:
+        table = self.history[-1][0]
+        if turn.branch not in table.metadata.references:
+            return
+        places = read_table(table.table, ref=turn.branch, select=["id", "_file"]).read_all().to_pylist()
+        if not places:
+            return
+        path = data.draw(st.sampled_from(sorted(places, key=lambda one: one["id"])))["_file"]
+        removed = {one["id"] for one in places if one["_file"] == path}
+        self.change_rows(
+            attrs.evolve(turn, commits_ago=0),
+            f"delete_file of {removed}",
+            lambda table: table.commit(changes.delete_files([path], branch=turn.branch)),
+            lambda rows: {identity: row for identity, row in rows.items() if identity not in removed},
+        )
+
+    @rule(turn=TURNS, data=st.data(), min_files=st.sampled_from([1, 2]))
+    def compact(self, turn: Turn, data: Any, min_files: int) -> None:
+        where = data.draw(st.just(Filter()) | filters(self.planned(turn), turn.branch))
+        self.change_rows(
+            turn,
+            f"compact {where} {min_files}",
+            lambda table: compact(table, predicate(where), min_files=min_files, branch=turn.branch),
+            lambda rows: rows,
+        )
+
+    @rule(turn=TURNS)
+    def rewrite_manifests(self, turn: Turn) -> None:
+        self.change_rows(
+            turn, "rewrite_manifests", lambda table: rewrite_manifests(table, branch=turn.branch), lambda rows: rows
+        )
+
+    @rule(
+        turn=TURNS,
+        data=st.data(),
+        kind=st.sampled_from(["add", "drop", "rename", "swap", "readd", "promote", "default", "move"]),
+    )
+    def change_schema(self, turn: Turn, data: Any, kind: str) -> None:
+        planned = self.planned(turn)
+        columns = dict(planned.columns)
+        new_name = data.draw(st.sampled_from(NAMES))
+        names = [name for name in columns if columns[name].number != ID]
+        if kind != "add" and not names:
+            return
+        name = data.draw(st.sampled_from(names)) if names else ""
+        is_wrong, dropped, has_default = False, None, False
+        made: tuple[Any, ...]
+        if kind in ("add", "readd"):
+            type_name = data.draw(st.sampled_from(sorted(TYPES)))
+            default = data.draw(st.none() | st.sampled_from(FINITE[type_name]))
+            new_name = name if kind == "readd" else new_name
+            is_wrong, has_default = kind == "add" and new_name in columns, default is not None
+            made = (AddColumn(new_name, TYPES[type_name][0], default=default),)
+            if kind == "readd":
+                made = (DropColumn(name), *made)
+                dropped = columns.pop(name).number
+            columns[new_name] = Column(next(self.numbers), type_name, default, default)
+        elif kind == "drop":
+            made = (DropColumn(name),)
+            dropped = columns.pop(name).number
+        elif kind == "rename":
+            made = (RenameColumn(name, new_name),)
+            is_wrong = new_name in columns and new_name != name
+            columns = {new_name if old == name else old: column for old, column in columns.items()}
+        elif kind == "swap":
+            other = data.draw(st.sampled_from(names))
+            made = (
+                (RenameColumn(name, "?"), RenameColumn(other if other != name else "?", name), RenameColumn("?", other))
+                if other != name
+                else ()
+            )
+            swapped = {name: other, other: name}
+            columns = {swapped.get(old, old): column for old, column in columns.items()}
+        elif kind == "promote":
+            wider = PROMOTED.get(columns[name].kind, "string")
+            is_wrong = columns[name].kind not in PROMOTED
+            made = (PromoteColumn(name, TYPES[wider][0]),)
+            columns[name] = attrs.evolve(columns[name], kind=wider)
+        elif kind == "default":
+            default = data.draw(st.sampled_from(FINITE[columns[name].kind]))
+            has_default = True
+            made = (SetWriteDefault(name, default),)
+            columns[name] = attrs.evolve(columns[name], write_default=default)
+        else:
+            made = (MoveColumn(name, 0),)
+            columns = {name: columns.pop(name), **columns}
+        self.change(
+            turn,
+            f"change_schema {made}",
+            lambda table: table.commit(changes.ChangeSchema(made)),
+            lambda model: attrs.evolve(model, columns=columns),
+            forbidden=lambda model: is_wrong or dropped in model.sources() or (has_default and model.version < 3),
+        )
+
+    @rule(
+        turn=TURNS,
+        data=st.data(),
+        transform=st.sampled_from(["remove", *TRANSFORMS]),
+        name=st.sampled_from(["p", "日" * 60, "%/"]),
+    )
+    def change_spec(self, turn: Turn, data: Any, transform: str, name: str) -> None:
+        planned = self.planned(turn)
+        spec = planned.spec
+        is_wrong = False
+        made: Any
+        if transform == "remove":
+            if not spec:
+                return
+            field = data.draw(st.sampled_from(spec))
+            made = RemovePartitionField(field[0])
+            void = ((field[0], "void", field[2]),) if planned.version == 1 else ()
+            spec = tuple(new for old in spec for new in (void if old == field else (old,)))
+        else:
+            column = data.draw(st.sampled_from(list(planned.columns.values())))
+            name = f"{name}{next(self.numbers)}"
+            table_ids = {
+                one.name: one.id
+                for one in self.history[max(-1 - turn.commits_ago, -len(self.history))][
+                    0
+                ].metadata.current_schema.fields
+            }
+            made = AddPartitionField((table_ids[planned.names()[column.number]],), parse_transform(transform), name)
+            is_wrong = not is_allowed(transform, column.kind)
+            spec = (*spec, (name, transform, column.number))
+        self.change(
+            turn,
+            f"change_spec {made}",
+            lambda table: table.commit(changes.ChangeSpec((made,))),
+            lambda model: attrs.evolve(model, spec=spec, specs=model.specs | {spec}),
+            forbidden=lambda _: is_wrong,
+        )
+
+    @rule(turn=TURNS, data=st.data(), direction=st.sampled_from(SortDirection), nulls=st.sampled_from(NullOrder))
+    def change_sort_order(self, turn: Turn, data: Any, direction: SortDirection, nulls: NullOrder) -> None:
+        planned, table = self.planned(turn), self.history[max(-1 - turn.commits_ago, -len(self.history))][0]
+        name = data.draw(st.none() | st.sampled_from(list(planned.columns)))
+        fields, numbers = (), ()
+        if name is not None:
+            source = next(one.id for one in table.metadata.current_schema.fields if one.name == name)
+            fields = (
+                SortField(
+                    source_id=source, transform=parse_transform("identity"), direction=direction, null_order=nulls
+                ),
+            )
+            numbers = (planned.columns[name].number,)
+        self.change(
+            turn,
+            f"change_sort_order {name} {direction} {nulls}",
+            lambda table: table.commit(changes.ChangeSortOrder(fields)),
+            lambda model: attrs.evolve(model, order=numbers),
+        )
+
+    @rule(turn=TURNS, setting=SETTINGS, removed=st.sets(st.sampled_from(sorted(PROPERTIES)), max_size=2))
+    def set_properties(self, turn: Turn, setting: tuple[str, str], removed: set[str]) -> None:
+        self.change(
+            turn,
+            f"set_properties {setting} {removed}",
+            lambda table: table.commit(changes.SetProperties(dict([setting]), frozenset(removed))),
+            lambda model: attrs.evolve(
+                model,
+                properties={
+                    **{name: given for name, given in model.properties.items() if name not in removed},
+                    **dict([setting]),
+                },
+            ),
+        )
+
+    @rule(turn=TURNS, version=st.sampled_from([2, 3, 3, 1]))
+    def upgrade(self, turn: Turn, version: int) -> None:
+        self.change(
+            turn,
+            f"upgrade {version}",
+            lambda table: table.commit(changes.UpgradeFormatVersion(FormatVersion(version))),
+            lambda model: attrs.evolve(model, version=version),
+            forbidden=lambda model: version < model.version,
+            may_refuse=self.model.version == 1,  # ids of fields of different specs may be equal
+        )
+
+    @rule(
+        turn=TURNS,
+        data=st.data(),
+        name=st.sampled_from([*BRANCHES, "main"]),
+        is_tag=st.booleans(),
+        keep=st.sampled_from([None, None, 1, 2]),
+        age=st.sampled_from([None, None, 1, HOUR]),
+        reference_age=st.sampled_from([None, None, 1, HOUR]),
+    )
+    def set_reference(
+        self,
+        turn: Turn,
+        data: Any,
+        name: str,
+        is_tag: bool,
+        keep: int | None,
+        age: int | None,
+        reference_age: int | None,
+    ) -> None:
+        planned = self.planned(turn)
+        snapshot = data.draw(st.none() | st.sampled_from(list(planned.snapshots) or [None]))
+        if is_tag:
+            keep = age = None
+        if name == "main":
+            reference_age = None
+        new = None if snapshot is None else Reference(snapshot, is_tag, keep, age, reference_age)
+        ref = None
+        if snapshot is not None:
+            ref = SnapshotRef(
+                snapshot_id=snapshot,
+                type=RefType.TAG if is_tag else RefType.BRANCH,
+                min_snapshots_to_keep=keep,
+                max_snapshot_age_ms=age,
+                max_ref_age_ms=reference_age,
+            )
+        self.change(
+            turn,
+            f"set_reference {name} {new}",
+            lambda table: table.commit(changes.SetReference(name, ref)),
+            lambda model: model.with_reference(name, new),
+            forbidden=lambda _: name == "main" and (new is None or is_tag),
+        )
+
+    @rule(turn=TURNS, later=st.sampled_from([0, 10 * MINUTE, 2 * HOUR, 30 * 24 * HOUR]), clean_files=st.booleans())
+    def expire(self, turn: Turn, later: int, clean_files: bool) -> None:
+        now = self.model.time + later
+        self.change(
+            turn,
+            f"expire {later} {clean_files}",
+            lambda table: table.commit(changes.ExpireSnapshots(now, clean_files=clean_files)),
+            lambda model: model.expired(now),
+        )
+
+    # Checks
+
+    def check(self, before: WritableTable, after: WritableTable) -> None:
+        """Check the metadata, and the rows of all branches."""
+        model, metadata = self.model, after.metadata
+        found = {name: (ref.snapshot_id, ref.type is RefType.TAG) for name, ref in metadata.references.items()}
+        expect("references", found, {name: (one.snapshot, one.is_tag) for name, one in model.references.items()})
+        expect("snapshots", {one.snapshot_id for one in metadata.snapshots}, set(model.snapshots))
+        log = [(one.timestamp_ms, one.snapshot_id) for one in metadata.snapshot_log]
+        expect("snapshot log", log, list(model.log))
+        expect("last-updated-ms", metadata.last_updated_ms, model.time)
+        most = int(model.properties.get(KEPT_METADATA, "100"))
+        previous = min(len(before.metadata.metadata_log) + 1, most)
+        expect("length of the metadata log", len(metadata.metadata_log), previous)
+        for name, reference in model.references.items():
+            if not reference.is_tag:
+                self.check_rows(after, model.rows(name).values(), model.columns, ref=name)
+                if model.version == 3:
+                    self.check_lineage(after, name, reference.snapshot)
+
+    def check_rows(
+        self, table: WritableTable, rows: Iterable[Row], columns: Columns, where: Filter | None = None, **state: Any
+    ) -> None:
+        where = where or Filter()
+        found = read_table(
+            table.table, filter=predicate(where), threads=1, batch_rows=self.batch_rows, **state
+        ).read_all()
+        expect(f"columns of {state}", found.schema.names, list(columns))
+        numbers = [column.number for column in columns.values()]
+        listed = [dict(zip(numbers, row.values(), strict=True)) for row in found.to_pylist()]
+        expected = [row for row in rows if where.matches(row, columns)]
+        expect(f"rows of {state} where {where}", sorted_rows(listed, columns), sorted_rows(expected, columns))
+
+    def check_lineage(self, table: WritableTable, branch: str, snapshot: int) -> None:
+        """Check that rows keep their row ids, and their sequence numbers if they do not change."""
+        select = [name for name, column in self.model.columns.items() if column.number == ID]
+        select += ["_row_id", "_last_updated_sequence_number"]
+        found = read_table(table.table, ref=branch, select=select, threads=1).read_all().to_pylist()
+        lineage = {identity: (row_id, number) for identity, row_id, number in (row.values() for row in found)}
+        row_ids = [row_id for row_id, _ in lineage.values() if row_id is not None]
+        assert len(set(row_ids)) == len(row_ids), "row ids are not unique"
+        self.lineage[snapshot] = lineage
+        parent = self.model.snapshots[snapshot].parent
+        for identity, (row_id, number) in self.lineage.get(parent or 0, {}).items():
+            if identity in lineage and row_id is not None and parent in self.model.snapshots:
+                assert lineage[identity][0] == row_id, f"row {identity} got another row id"
+                if self.model.snapshots[parent].rows[identity] is self.model.rows(branch)[identity]:
+                    assert lineage[identity][1] == number, f"row {identity} was not updated"
+
+    @precondition(lambda self: self.history)
+    @rule(data=st.data())
+    def filter(self, data: Any) -> None:
+        table = self.history[-1][0]
+        for name, reference in self.model.references.items():
+            if not reference.is_tag:
+                where = data.draw(filters(self.model, name))
+                note(f"filter {where}")
+                self.check_rows(table, self.model.rows(name).values(), self.model.columns, where, ref=name)
+
+    @precondition(lambda self: self.history)
+    @rule()
+    def check_everything(self) -> None:
+        """Read all snapshots and times, and validate the table."""
+        self.is_sound = False
+        table = self.history[-1][0]
+        for identity, snapshot in self.model.snapshots.items():
+            self.check_rows(table, snapshot.rows.values(), snapshot.columns, snapshot_id=identity)
+        for time, identity in dict(self.model.log).items():
+            snapshot = self.model.snapshots[identity]
+            self.check_rows(table, snapshot.rows.values(), snapshot.columns, timestamp_ms=time)
+        report = validate(self.path, Level.ROWS, LocalBackend(), SnapshotSelection("all"))
+        findings = [str(one) for one in report.findings if one.severity in (Severity.ERROR, Severity.WARNING)]
+        expect("findings", findings, [])
+        assert report.complete
+        self.is_sound = True
+
+
+def expect(what: str, found: Any, expected: Any) -> None:
+    assert found == expected, f"{what}: found {found}, expected {expected}"
+
+
+def is_allowed(transform: str, kind: str) -> bool:
+    return transform in ("identity", "void") or kind not in FLOATS
+
+
+def value(mode: Mode | None) -> str | None:
+    return None if mode is None else mode.value
+
+
+def no_deletes(model: Model, operation: str, mode: Mode | None) -> bool:
+    """Return whether a change needs delete files, and the version has none."""
+    return model.version == 1 and model.mode(operation, value(mode)) != "copy-on-write"
+
+
+def by_id(rows: Iterable[Row]) -> Rows:
+    return {row[ID]: row for row in rows}
+
+
+def values_of(column: Column) -> st.SearchStrategy[Any]:
+    return st.integers(1, 20) if column.number == ID else st.sampled_from(VALUES[column.kind])
