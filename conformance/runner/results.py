@@ -136,7 +136,7 @@ class AdapterRun:
         """The implementation and the version, without those that the name has: as a whole word, or after an ``@``."""
         is_named = re.search(rf"(?<!\w){re.escape(self.implementation)}(?!\w)", self.name) is not None
         name = "" if is_named else self.implementation
-        version = "" if self.name.rpartition("@")[2] == self.version else self.version
+        version = "" if self.name.endswith(f"@{self.version}") else self.version
         return f"{name} {version}".strip()
 
     def __str__(self) -> str:
