@@ -31,30 +31,9 @@ def _uuid(metadata: TableMetadata) -> FoundPlaces:
         yield BrokenPlace("/table-uuid", metadata.table_uuid, "a UUID")
 
 
-_PATHS = (
-    ("snapshots", "manifest-list"),
-    ("metadata-log", "metadata-file"),
-    ("statistics", "statistics-path"),
-    ("partition-statistics", "statistics-path"),
-)
-"""The lists whose elements have a path, and the field that holds it."""
-
-
-def _paths(metadata: TableMetadata) -> Iterator[tuple[str, str | None]]:
-    """Find the paths of files and folders, each with its place."""
-    yield "/location", metadata.location
-    for name, field in _PATHS:
-        for place, item in enumerate(getattr(metadata, name.replace("-", "_"))):
-            yield f"/{name}/{place}/{field}", getattr(item, field.replace("-", "_"))
-    for place, snapshot in enumerate(metadata.snapshots):
-        for number, path in enumerate(snapshot.manifests or ()):
-            yield f"/snapshots/{place}/manifests/{number}", path
-
-
-def _relative_paths(metadata: TableMetadata) -> FoundPlaces:
-    for place, path in _paths(metadata):
-        if path is not None and not has_scheme(path):
-            yield BrokenPlace(place, path, "a path that begins with a URI scheme")
+def _location(metadata: TableMetadata) -> FoundPlaces:
+    if not has_scheme(metadata.location):
+        yield BrokenPlace("/location", metadata.location, "a location with a URI scheme")
 
 
 # Schemas
@@ -346,12 +325,7 @@ def _unsorted(metadata: TableMetadata) -> FoundPlaces:
 
 RULES: tuple[MetadataRule, ...] = (
     MetadataRule("TMD002", "table-uuid is not a UUID", ("table_uuid",), _uuid, aspect="not-a-uuid"),
-    MetadataRule(
-        "LOC001",
-        "the path has no URI scheme",
-        ("location", "snapshots", "metadata_log", "statistics", "partition_statistics"),
-        _relative_paths,
-    ),
+    MetadataRule("LOC001", "the location has no URI scheme", ("location",), _location),
     MetadataRule(
         "TMD008",
         "two schemas have the same id",

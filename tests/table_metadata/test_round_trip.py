@@ -166,13 +166,13 @@ EVERYTHING: dict[str, Any] = {
     "statistics": [
         {
             "snapshot-id": 5,
-            "statistics-path": "s3://b/s",
+            "statistics-path": "s",
             "file-size-in-bytes": 3,
             "file-footer-size-in-bytes": 1,
             "blob-metadata": [BLOB],
         }
     ],
-    "partition-statistics": [{"snapshot-id": 5, "statistics-path": "s3://b/p", "file-size-in-bytes": 3}],
+    "partition-statistics": [{"snapshot-id": 5, "statistics-path": "p", "file-size-in-bytes": 3}],
     "next-row-id": 1,
     "encryption-keys": [{"key-id": "k", "encrypted-key-metadata": "aWNl", "properties": {"a": "b"}}],
 }

@@ -184,8 +184,3 @@ def _equivalent(bench: Any) -> None:
 corruption("LOC001", "location-without-scheme", V2, "metadata", severity="tolerated")(
     set_at("location", value="/tmp/iceberg-conformance/tables/position-deletes-parquet")
 )
-
-
-@corruption("LOC001", "log-without-scheme", V2, "metadata", severity="tolerated")
-def _relative_log(bench: Any) -> None:
-    bench.metadata["metadata-log"][0]["metadata-file"] = "metadata/v1.metadata.json"

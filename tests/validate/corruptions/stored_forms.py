@@ -63,11 +63,6 @@ def _no_schema_id(bench: Any) -> None:
     bench.data.metadata.pop("schema-id", None)
 
 
-@corruption("DFL002", "colon-without-scheme", V2, severity="tolerated")
-def _colon(bench: Any) -> None:
-    bench.file["file_path"] = "/wh/t/data/x=10:00/a.parquet"
-
-
 @corruption("MAN013", "sequence-number-required", V2, severity="warning")
 def _required_number(bench: Any) -> None:
     bench.data.field("sequence_number")["type"] = "long"
