@@ -624,7 +624,7 @@ class WriteApi(RuleBasedStateMachine):
     @rule(
         turn=TURNS,
         data=st.data(),
-        kind=st.sampled_from(["add", "drop", "rename", "swap", "readd", "promote", "default", "move"]),
+        kind=st.sampled_from(["add", "drop", "rename", "swap", "restore", "promote", "default", "move"]),
     )
     def change_schema(self, turn: Turn, data: Any, kind: str) -> None:
         planned = self.planned(turn)
@@ -636,13 +636,13 @@ class WriteApi(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(names)) if names else ""
         is_wrong, dropped, has_default = False, None, False
         made: tuple[Any, ...]
-        if kind in ("add", "readd"):
+        if kind in ("add", "restore"):
             type_name = data.draw(st.sampled_from(sorted(TYPES)))
             default = data.draw(st.none() | st.sampled_from(FINITE[type_name]))
-            new_name = name if kind == "readd" else new_name
+            new_name = name if kind == "restore" else new_name
             is_wrong, has_default = kind == "add" and new_name in columns, default is not None
             made = (AddColumn(new_name, TYPES[type_name][0], default=default),)
-            if kind == "readd":
+            if kind == "restore":
                 made = (DropColumn(name), *made)
                 dropped = columns.pop(name).number
             columns[new_name] = Column(next(self.numbers), type_name, default, default)
