@@ -80,7 +80,7 @@ class InProcess:
             refusals: exceptions that mean that the implementation refused the input.
             trace: gets each line that a process would exchange.
             checks_json: whether an answer that is not JSON counts as a crash, as it would in a separate process. The
-                answers of the reference always are JSON, and encoding them takes a fifth of the time of short requests.
+                answers of the reference are always JSON, so that encoding them would only take time.
         """
         self.name = name
         self._checks_json = checks_json

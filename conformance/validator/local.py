@@ -28,6 +28,7 @@ MAX_BUFFERED_BYTES = 128 << 20
 """The bytes of facts that are held in memory before they are written to files."""
 
 MAX_WORKERS = 1024
+"""The maximum number of processes."""
 
 CONNECTIONS = 64
 """How many requests all processes send to a store at once."""

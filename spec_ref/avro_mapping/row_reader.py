@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -258,18 +258,16 @@ def _in_range(rule: FieldRule) -> Convert:
     return read
 
 
+def _unknown_value_error(rule: FieldRule, found: object, known: Iterable[str]) -> SpecError:
+    message = f"{rule.name} has an unknown value"
+    return spec_error(rule.requirement, message, found=found, expected=", ".join(known), aspect="unknown-value")
+
+
 def _choice(choices: Mapping[int, enum.IntEnum], rule: FieldRule) -> Convert:
     def read(value: int) -> enum.IntEnum:
         found = choices.get(value)
         if found is None:
-            expected = ", ".join(f"{choice.value} {choice.name}" for choice in choices.values())
-            raise spec_error(
-                rule.requirement,
-                f"{rule.name} has an unknown value",
-                found=value,
-                expected=expected,
-                aspect="unknown-value",
-            )
+            raise _unknown_value_error(rule, value, (f"{choice.value} {choice.name}" for choice in choices.values()))
         return found
 
     return read
@@ -283,14 +281,7 @@ def _name(choices: type[enum.Enum], rule: FieldRule) -> Convert:
     def read(value: str) -> enum.Enum:
         found = known.get(value) or known.get(value.lower())
         if found is None:
-            expected = ", ".join(str(choice.value) for choice in choices)
-            raise spec_error(
-                rule.requirement,
-                f"{rule.name} has an unknown value",
-                found=value,
-                expected=expected,
-                aspect="unknown-value",
-            )
+            raise _unknown_value_error(rule, value, (str(choice.value) for choice in choices))
         return found
 
     return read
