@@ -9,13 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import pyarrow as pa
-
 from conformance.core.counts import plural
 from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.computed_metrics import storage_array
-from spec_ref.columnar.schemas.column_projection import list_ranges
 from spec_ref.core.errors import Description
 from spec_ref.data_types.types import ListType, MapType, StructType, Type, children
 
@@ -57,7 +54,7 @@ class RequiredNulls:
     def _count(self, requirement: str, field_id: int, path: str, type_: Type, array: Any) -> None:
         if array.null_count and self._is_required(field_id):
             self._counts[requirement, path] += array.null_count
-        if pa.types.is_null(array.type):  # only nulls, or nothing
+        if array.null_count == len(array):  # only nulls, or nothing
             return
         array = storage_array(array.drop_null() if array.null_count else array)  # what is inside a null is not a value
         for part_requirement, part_id, name, part_type, part in _parts(type_, array):
@@ -83,7 +80,7 @@ class RequiredNulls:
 
 
 def _parts(type_: Type, array: Any) -> Iterator[tuple[str, int, str, Type, Any]]:
-    """Yield what is directly inside an array without nulls: requirement, id, name, type and array."""
+    """Yield what is directly inside an array that is not empty and has no nulls: requirement, id, name, type, array."""
     match type_:
         case StructType(fields):
             for field in fields:
@@ -91,11 +88,8 @@ def _parts(type_: Type, array: Any) -> Iterator[tuple[str, int, str, Type, Any]]
                 if place >= 0:  # a name that is not unique is reported where the columns are read
                     yield "TYP002", field.id, field.name, field.type, array.field(place)
         case ListType(element_id, element):
-            if not pa.types.is_list(array.type):
-                array = array.cast(pa.list_(array.type.value_type))
-            _, first, count = list_ranges(array)
-            yield "TYP003", element_id, "element", element, array.values.slice(first, count)
+            yield "TYP003", element_id, "element", element, array.flatten()
         case MapType(key_id, key, value_id, value):
-            _, first, count = list_ranges(array)
-            yield "TYP004", key_id, "key", key, array.keys.slice(first, count)
-            yield "TYP004", value_id, "value", value, array.items.slice(first, count)
+            entries = slice(array.offsets[0].as_py(), array.offsets[-1].as_py())
+            yield "TYP004", key_id, "key", key, array.keys[entries]
+            yield "TYP004", value_id, "value", value, array.items[entries]

@@ -15,8 +15,9 @@ from conformance.validator.required_nulls import RequiredNulls
 from conformance.validator.run import SnapshotSelection, validate
 from conformance.validator.sorted_rows import SortKey, SortOrderCheck
 from spec_ref.checks.findings import Severity
+from spec_ref.columnar.schemas.arrow_columns import arrow_type
 from spec_ref.core.versions import V2
-from spec_ref.data_types.types import INT, LONG, STRING, ListType, MapType, NestedField, StructType, Type
+from spec_ref.data_types.types import INT, LONG, STRING, UUID, ListType, MapType, NestedField, StructType, Type
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Transform
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
@@ -88,4 +89,29 @@ def test_nulls_of_arrows_type_are_in_order(batches: list[Any], broken: int | Non
 def test_a_nested_column_that_is_stored_as_nulls_has_nothing_required_in_it(type_: Type, count: int) -> None:
     nulls = RequiredNulls(StructType((NestedField(1, "c", False, type_),)), lambda field_id: field_id > 1)
     nulls.add(0, pa.nulls(count))
+    nulls.add(0, pa.nulls(count, arrow_type(type_)))
+    assert list(nulls.findings("file")) == []
+
+
+UUIDS = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(16), None, bytes(16)], pa.binary(16)))
+STRUCTS = pa.StructArray.from_arrays([UUIDS], ["x"], mask=pa.array([False, True, False]))
+LISTS = pa.ListArray.from_arrays([0, 1, 3], STRUCTS, mask=pa.array([False, True]))
+MAPS = pa.MapArray.from_arrays([0, 1, 3], pa.array(["a", "b", "c"]), STRUCTS, mask=pa.array([False, True]))
+WITH_UUID = StructType((NestedField(9, "x", True, UUID),))
+
+
+@pytest.mark.parametrize(
+    ("type_", "array"),
+    [
+        (WITH_UUID, STRUCTS),
+        (ListType(2, WITH_UUID, element_required=True), LISTS),
+        (MapType(2, STRING, 3, WITH_UUID, value_required=True), MAPS),
+    ],
+    ids=["struct", "list", "map"],
+)
+def test_what_is_stored_inside_nulls_does_not_count(type_: Type, array: Any) -> None:
+    """Arrow cannot drop all values of an array with uuids."""
+    nulls = RequiredNulls(StructType((NestedField(1, "c", False, type_),)), lambda field_id: field_id > 1)
+    for rows in (array, array.slice(1), array.slice(1, 1), array.slice(0, 0)):
+        nulls.add(0, rows)
     assert list(nulls.findings("file")) == []
