@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.conflict_evaluation import bound_filter, may_match
 from spec_ref.commits.effects import Steps
 from spec_ref.commits.errors import commit_conflict
 from spec_ref.commits.reading import ListedEntry, MetadataFileCache, branch_head, branch_history, file_key
-from spec_ref.core.errors import spec_error
+from spec_ref.core.errors import Description, SpecError, spec_error
 from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, POSITION_DELETE_FILES
 from spec_ref.data_types.types import Type
+from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import column_types, may_apply
+from spec_ref.scan_planning.rows import referenced_ids
 from spec_ref.snapshots.references import RefType
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.snapshots.summary import SnapshotOperation
@@ -111,7 +114,9 @@ def validate_change(
     if not (asked or change.keeps_rows):
         return
     snapshots = snapshots_since(change, planned, current)
-    predicate = bound_filter(validation.conflict_filter, current)
+    if not snapshots:
+        return
+    predicate = _conflict_filter(change, planned, current)
     for snapshot in snapshots:
         replaced = snapshot.operation is SnapshotOperation.REPLACE
         added = yield from files.read_changes(snapshot, EntryStatus.ADDED)
@@ -149,6 +154,18 @@ def validate_change(
                         "a concurrent commit removed a data file that may match",
                         found=entry.data_file.file_path,
                     )
+
+
+def _conflict_filter(change: SnapshotChange, planned: TableMetadata, current: TableMetadata) -> BoundPredicate:
+    """Bind the filter of conflicts to the current schema, where its names have to mean the same columns as before."""
+    unbound = change.validation.conflict_filter
+    before = set(referenced_ids(bound_filter(unbound, planned)))
+    with suppress(SpecError):
+        predicate = bound_filter(unbound, current)
+        if set(referenced_ids(predicate)) == before:
+            return predicate
+    message = "a concurrent commit dropped or renamed a column of the filter"
+    raise commit_conflict("OCC004", message, found=Description(str(unbound)))
 
 
 def check_new_deletes(

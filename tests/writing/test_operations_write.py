@@ -407,6 +407,29 @@ def test_equality_deletes_miss_no_row_that_others_add_or_move_meanwhile(tmp_path
     assert errors(table) == []
 
 
+RENAMED = {"renamed": [("a", "x")], "swapped": [("a", "x"), ("b", "a"), ("x", "b")]}
+
+
+@pytest.mark.parametrize("names", [*RENAMED, "dropped"])
+@pytest.mark.parametrize("mode", Mode)
+def test_a_filter_means_the_columns_that_it_was_planned_with(tmp_path: Path, mode: Mode, names: str) -> None:
+    fields = (NestedField(1, "a", required=False, type=LONG), NestedField(2, "b", required=False, type=LONG))
+    table = create_table(str(tmp_path / "t"), fields, version=V2)
+    append(table, pa.table({"a": [1, 2], "b": [8, 8]}))
+    stale, later = open_table(str(tmp_path / "t")), open_table(str(tmp_path / "t"))
+    changes = [DropColumn("a")] if names == "dropped" else [RenameColumn(*pair) for pair in RENAMED[names]]
+    for change in changes:
+        table.commit(ChangeSchema((change,)))
+    delete(stale, equal("a", 2), mode=mode)  # nobody changed rows since
+    assert [line[-1] for line in lines(table.refresh(), "b" if names != "swapped" else "a")] == [8]
+    append(table, pa.table({column.name: [1] for column in table.metadata.current_schema.fields}))
+    before = table.metadata
+    with pytest.raises(CommitConflict, match=r"OCC004: .*renamed"):
+        delete(later, equal("a", 1), mode=mode)
+    assert table.refresh().metadata == before
+    assert errors(table) == []
+
+
 def test_equality_deletes_of_no_partition_are_for_whatever_others_add(tmp_path: Path) -> None:
     table = make_table(tmp_path, V2)
     append(table, rows(1, 2, 3))
