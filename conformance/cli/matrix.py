@@ -106,6 +106,8 @@ def matrix(
         _list(catalogue.variants(script, quick=quick), format)
         return ExitStatus.CONFORMANT
     if from_ is not None:
+        if results is not None:
+            raise UsageError("--from runs nothing, so that there are no results to write with --results")
         found = matrix_results.read(from_)
         _show(found, written, format)
         return found.exit_status or ExitStatus.CONFORMANT

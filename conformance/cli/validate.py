@@ -18,7 +18,7 @@ from conformance.cli.progress import ReportProgress, progress
 from conformance.core.colours import add_colour, plain
 from conformance.core.failures import ExitStatus, NotExamined, UsageError
 from conformance.core.lazy_imports import lazy_imports
-from conformance.core.output_files import prepare_output, write_output
+from conformance.core.output_files import check_distinct_files, prepare_output, write_output
 from conformance.core.time_budget import FILE_SECONDS, TimeBudget
 from spec_ref.core.numbers import parse_whole_number
 
@@ -124,6 +124,8 @@ def validate(
     accepted = finding_filter.finding_filter(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
     if output is not None:
+        tables = [(f"the table {one}", Path(one)) for one in location if _is_local(one)]
+        check_distinct_files([("--output", output)], [*tables, ("--keys", keys)])
         prepare_output("--output", output)
     key_file = None if keys is None else encryption.load_key_file(keys)
     outcomes: list[ValidationResult] = []
@@ -285,6 +287,8 @@ def _checker(
     """Return a function that checks the given snapshots of one table."""
     if workers is not None and not 0 < workers <= local.MAX_WORKERS:
         raise UsageError(f"--workers {workers}: must be from 1 to {local.MAX_WORKERS}")
+    if master is not None and name != "spark":
+        raise UsageError(f"--master {master}: needs --engine spark")
     made: Backend
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
         with remote.RemoteSpark(level, master, seconds, keys) as there:

@@ -114,7 +114,10 @@ def finding_filter(select: Sequence[str], ignore: Sequence[str], fail_on: str, b
 def _names(option: str, asked: Sequence[str]) -> tuple[str, ...]:
     """Return ids of checks in lower case, codes and starts of codes in upper case."""
     found = []
-    for name in (name for text in asked for name in text.split(",") if name):
+    names = [name for text in asked for name in text.split(",") if name]
+    if asked and not names:
+        raise UsageError(f"{option}: names nothing; expected checks, codes of requirements, or starts of codes")
+    for name in names:
         if name.lower() in registry() or name.lower() in retired_check_ids():
             found.append(name.lower())
         elif any(code.startswith(name.upper()) for code in register()):

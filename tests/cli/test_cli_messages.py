@@ -242,9 +242,15 @@ def test_reports_of_several_files_are_one_table(cli: Cli, folder: Path, adapter:
         (("matrix", "--results", "a.jsonl", "--report", "html:a.jsonl"), "--report html and --results name the same"),
         (("matrix", "--expect", "a.jsonl", "--results", "a.jsonl"), "--expect and --results name the same file"),
         (("relay", "-a", "reference", "--expect", "a.jsonl", "--report", "html:a.jsonl"), "--expect and --report name"),
+        (("validate", "t", "--keys", "a.jsonl", "-o", "a.jsonl"), "--keys and --output name the same file"),
+        (("validate", "a.jsonl", "-o", "./a.jsonl"), "the table a.jsonl and --output name the same file"),
+        (("matrix", "--from", "a.jsonl", "--results", "b.jsonl"), "--from runs nothing"),
+        (("validate", "t", "--master", "local[2]"), "--master local[2]: needs --engine spark"),
+        (("validate", "t", "--select", ","), "--select: names nothing"),
+        (("validate", "t", "--ignore", ""), "--ignore: names nothing"),
     ],
 )
-def test_an_output_does_not_replace_an_input_or_another_output(
+def test_options_that_do_not_go_together_change_no_file(
     arguments: tuple[str, ...], message: str, cli: Cli, tmp_path: Path
 ) -> None:
     (tmp_path / "a.jsonl").write_text("results of a long run\n")
