@@ -98,7 +98,8 @@ def validate(
         output: Write the report to this file instead of standard output.
         verbose: In text, show each tolerated finding, and each that follows from others, instead of one line for all.
         workers: The number of processes of the local engine; by default one for each processor.
-        master: The Spark master, unless the command runs under spark-submit; local[*] by default.
+        master: The Spark master, unless the command runs under spark-submit; local[*] by default. The local engine
+            ignores it.
         diff: Compare two versions of one table, OLD and NEW: find what disappeared or changed although commits must not
             remove or change it.
         keys: Decrypt encrypted tables with this file, a JSON object of master keys in hexadecimal by their ids; without
@@ -287,8 +288,6 @@ def _checker(
     """Return a function that checks the given snapshots of one table."""
     if workers is not None and not 0 < workers <= local.MAX_WORKERS:
         raise UsageError(f"--workers {workers}: must be from 1 to {local.MAX_WORKERS}")
-    if master is not None and name != "spark":
-        raise UsageError(f"--master {master}: needs --engine spark")
     made: Backend
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
         with remote.RemoteSpark(level, master, seconds, keys) as there:

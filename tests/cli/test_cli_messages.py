@@ -245,7 +245,6 @@ def test_reports_of_several_files_are_one_table(cli: Cli, folder: Path, adapter:
         (("validate", "t", "--keys", "a.jsonl", "-o", "a.jsonl"), "--keys and --output name the same file"),
         (("validate", "a.jsonl", "-o", "./a.jsonl"), "the table a.jsonl and --output name the same file"),
         (("matrix", "--from", "a.jsonl", "--results", "b.jsonl"), "--from runs nothing"),
-        (("validate", "t", "--master", "local[2]"), "--master local[2]: needs --engine spark"),
         (("validate", "t", "--select", ","), "--select: names nothing"),
         (("validate", "t", "--ignore", ""), "--ignore: names nothing"),
     ],
