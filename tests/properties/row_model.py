@@ -89,14 +89,18 @@ def partition(row: Row, fields: PartitionFields, columns: Columns) -> tuple[Any,
     by_number = {column.number: column for column in columns.values()}
 
     def transformed(transform: str, value: Any) -> Any:
-        if value is None or transform == "void":
+        if value is None:
             return None
         if transform == "identity":
             return comparable(value)
         assert transform == "truncate[2]"
         return value[:2] if isinstance(value, str) else value - value % 2
 
-    return tuple(transformed(transform, by_number[source].value(row)) for _, transform, source in fields)
+    # The source of a void field may have been dropped.
+    return tuple(
+        None if transform == "void" else transformed(transform, by_number[source].value(row))
+        for _, transform, source in fields
+    )
 
 
 @attrs.frozen

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from row_model import ID, Column, Columns, Filter, Model, Reference, Row, Rows, comparable, partition, sorted_rows
 
+from conformance.table_io.encryption import KEY_ID, KeyFile
 from conformance.table_io.file_access import FileMissing
 from conformance.table_io.local import read_table
 from conformance.table_io.writing import (
@@ -38,6 +39,7 @@ from conformance.table_io.writing import (
     open_table,
     overwrite,
     overwrite_partitions,
+    records,
     rewrite_manifests,
     update,
 )
@@ -101,6 +103,7 @@ PROPERTIES = {
     "history.expire.max-ref-age-ms": (str(HOUR),),
 }
 KEPT_METADATA = "write.metadata.previous-versions-max"
+KEYS = KeyFile({"master": b"0123456789012345"})
 
 
 @attrs.frozen
@@ -115,6 +118,8 @@ class Turn:
     """How many milliseconds its clock is ahead."""
 
     isolation: Isolation
+    by_record: bool
+    """Whether it makes one row at a time, by the definitions of `spec_ref`; such writers are always serializable."""
 
 
 TURNS = st.builds(
@@ -123,7 +128,8 @@ TURNS = st.builds(
     commits_ago=st.sampled_from([0, 0, 0, 1, 2, 4]),
     skew=st.sampled_from([0, 0, 0, -MINUTE, MINUTE, -3 * HOUR, 3 * HOUR]),
     isolation=st.sampled_from(Isolation),
-)
+    by_record=st.sampled_from([False, False, True]),
+).map(lambda turn: attrs.evolve(turn, isolation=Isolation.SERIALIZABLE) if turn.by_record else turn)
 MODES = st.sampled_from([None, *Mode])
 SETTINGS = st.sampled_from([(name, value) for name, values in PROPERTIES.items() for value in values])
 
@@ -170,6 +176,10 @@ def arrow(rows: Iterable[Row], columns: Columns) -> pa.Table:
     )
 
 
+def named(rows: Iterable[Row], columns: Columns) -> list[dict[str, Any]]:
+    return [{name: row[column.number] for name, column in columns.items()} for row in rows]
+
+
 class WriteApi(RuleBasedStateMachine):
     """A table that is written by the public API, and its model."""
 
@@ -200,6 +210,7 @@ class WriteApi(RuleBasedStateMachine):
             mock.patch("time.time_ns", return_value=now * 1_000_000),
             mock.patch("time.time", return_value=now / 1000),
             mock.patch("conformance.table_io.writing.write_tasks.GROUP_ROWS", self.batch_rows),
+            mock.patch("conformance.table_io.writing.records.GROUP_ROWS", self.batch_rows),
         ):
             yield now
 
@@ -217,6 +228,7 @@ class WriteApi(RuleBasedStateMachine):
         kinds=st.lists(st.sampled_from(["long", "string", *TYPES]), min_size=2, max_size=3),
         fields=st.lists(st.tuples(st.integers(0, 3), st.sampled_from(TRANSFORMS)), max_size=2),
         properties=st.dictionaries(st.sampled_from(sorted(PROPERTIES)), st.integers(0, 3), max_size=4),
+        is_encrypted=st.booleans(),
         has_identifier=st.booleans(),
         batch_rows=st.sampled_from([1000, 3]),
         data=st.data(),
@@ -227,6 +239,7 @@ class WriteApi(RuleBasedStateMachine):
         kinds: list[str],
         fields: list[tuple[int, str]],
         properties: dict[str, int],
+        is_encrypted: bool,
         has_identifier: bool,
         batch_rows: int,
         data: Any,
@@ -240,6 +253,7 @@ class WriteApi(RuleBasedStateMachine):
             if is_allowed(transform, numbered[source % len(columns)].kind)
         )
         settings = {name: PROPERTIES[name][place % len(PROPERTIES[name])] for name, place in properties.items()}
+        settings |= {KEY_ID: "master"} if is_encrypted and version == 3 else {}
         self.has_identifier, self.batch_rows = has_identifier, batch_rows
         note(f"v{version} {columns} {spec} {settings} identifier={has_identifier} batch_rows={batch_rows}")
         schema = Schema(
@@ -261,12 +275,12 @@ class WriteApi(RuleBasedStateMachine):
         )
         with self.writer(0) as now:
             table = create_table(
-                self.path, schema, spec=table_spec, version=FormatVersion(version), properties=settings
+                self.path, schema, spec=table_spec, version=FormatVersion(version), properties=settings, keys=KEYS
             )
         model = Model(version, columns, spec, frozenset([spec]), properties=settings, time=now)
         self.history.append((table, model))
         self.is_sound = True
-        self.append(Turn("main", 0, 0, Isolation.SERIALIZABLE), data, 2)
+        self.append(Turn("main", 0, 0, Isolation.SERIALIZABLE, by_record=False), data, 2)
 
     def change(
         self,
@@ -301,11 +315,13 @@ class WriteApi(RuleBasedStateMachine):
             is_conflict = is_stale and isinstance(error, (CommitConflict, MissingFile, FileMissing))
             if not (forbidden(self.model) or may_refuse or is_conflict):
                 raise
-            assert open_table(self.path).base.location == before.base.location, "a refused change was committed"
+            assert open_table(self.path, keys=KEYS).base.location == before.base.location, (
+                "a refused change was committed"
+            )
             assert self.files() == files, f"a refused change left files: {self.files() ^ files}"
         else:
             assert not forbidden(self.model), f"{what} was not refused"
-            after = open_table(self.path)
+            after = open_table(self.path, keys=KEYS)
             if done is None:
                 assert after.base.location == before.base.location, "a change that did nothing was committed"
             else:
@@ -378,10 +394,16 @@ class WriteApi(RuleBasedStateMachine):
         given = {name: column for name, column in columns.items() if name != omitted}
         if omitted is not None:
             rows = [{**row, columns[omitted].number: columns[omitted].write_default} for row in rows]
+
+        def act(table: WritableTable) -> Any:
+            if turn.by_record:
+                return records.append(table, named(rows, given), branch=turn.branch)
+            return append(table, arrow(rows, given), branch=turn.branch)
+
         self.change_rows(
             turn,
             f"append {rows}",
-            lambda table: append(table, arrow(rows, given), branch=turn.branch),
+            act,
             lambda before: {**before, **by_id(rows)},
         )
 
@@ -394,10 +416,16 @@ class WriteApi(RuleBasedStateMachine):
             ago = turn.commits_ago if planned.columns == self.model.columns else 0
             turn = attrs.evolve(turn, isolation=Isolation.SERIALIZABLE, commits_ago=ago)
         matches = self.matching(turn, lambda row: where.matches(row, planned.columns))
+
+        def act(table: WritableTable) -> Any:
+            if turn.by_record:
+                return records.delete(table, predicate(where), mode=mode, branch=turn.branch)
+            return delete(table, predicate(where), mode=mode, branch=turn.branch, isolation=turn.isolation)
+
         self.change_rows(
             turn,
             f"delete {where} {mode}",
-            lambda table: delete(table, predicate(where), mode=mode, branch=turn.branch, isolation=turn.isolation),
+            act,
             lambda rows: {identity: row for identity, row in rows.items() if not matches(identity, row)},
             forbidden=lambda model: no_deletes(model, "delete", mode),
             may_refuse=is_equality and where.column is not None and planned.columns[where.column].kind in FLOATS,
@@ -423,12 +451,17 @@ class WriteApi(RuleBasedStateMachine):
                 **by_id(rows or []),
             }
 
+        def act(table: WritableTable) -> Any:
+            if turn.by_record and keys:
+                return records.delete_keys(
+                    table, named(keys, on), rows=named(rows, columns) if rows else None, branch=turn.branch
+                )
+            return delete_keys(table, arrow(keys, on), rows=arrow(rows, columns) if rows else None, branch=turn.branch)
+
         self.change_rows(
             turn,
             f"delete_keys {on} {keys} {rows}",
-            lambda table: delete_keys(
-                table, arrow(keys, on), rows=arrow(rows, columns) if rows else None, branch=turn.branch
-            ),
+            act,
             after,
             forbidden=lambda model: model.version == 1 or any(column.kind in FLOATS for column in on.values()),
         )
@@ -441,17 +474,23 @@ class WriteApi(RuleBasedStateMachine):
         new = (
             {
                 name: data.draw(values_of(columns[name]))
-                for name in data.draw(st.sets(st.sampled_from(names), max_size=2))
+                for name in data.draw(st.sets(st.sampled_from(names), max_size=2, min_size=1))
             }
             if names
             else {}
         )
         matches = self.matching(turn, lambda row: where.matches(row, columns))
         numbered = {columns[name].number: given for name, given in new.items()}
+
+        def act(table: WritableTable) -> Any:
+            if turn.by_record:
+                return records.update(table, new, predicate(where), mode=mode, branch=turn.branch)
+            return update(table, new, predicate(where), mode=mode, branch=turn.branch, isolation=turn.isolation)
+
         self.change_rows(
             turn,
             f"update {new} {where} {mode}",
-            lambda table: update(table, new, predicate(where), mode=mode, branch=turn.branch, isolation=turn.isolation),
+            act,
             lambda rows: {
                 identity: {**row, **numbered} if matches(identity, row) else row for identity, row in rows.items()
             },
@@ -507,10 +546,12 @@ class WriteApi(RuleBasedStateMachine):
                 }
             return rows
 
-        self.change_rows(
-            turn,
-            f"merge {on} {source} {matched} taken={taken} insert={insert} {mode}",
-            lambda table: merge(
+        is_whole = matched is WhenMatched.UPDATE and insert and "id" in on and source
+
+        def act(table: WritableTable) -> Any:
+            if turn.by_record and is_whole:
+                return records.merge(table, named(source, columns), on, mode=mode, branch=turn.branch)
+            return merge(
                 table,
                 arrow(source, columns),
                 on,
@@ -520,7 +561,12 @@ class WriteApi(RuleBasedStateMachine):
                 mode=mode,
                 branch=turn.branch,
                 isolation=turn.isolation,
-            ),
+            )
+
+        self.change_rows(
+            turn,
+            f"merge {on} {source} {matched} taken={taken} insert={insert} {mode}",
+            act,
             after,
             forbidden=lambda model: no_deletes(model, "merge", mode) or (model is planned and is_ambiguous(model)),
         )
@@ -530,17 +576,23 @@ class WriteApi(RuleBasedStateMachine):
         columns = self.planned(turn).columns
         where, rows = data.draw(filters(self.planned(turn), turn.branch)), self.draw_rows(data, turn)
         matches = self.matching(turn, lambda row: where.matches(row, columns))
-        self.change_rows(
-            turn,
-            f"overwrite {where} {rows} {mode}",
-            lambda table: overwrite(
+
+        def act(table: WritableTable) -> Any:
+            if turn.by_record:
+                return records.overwrite(table, named(rows, columns), predicate(where), mode=mode, branch=turn.branch)
+            return overwrite(
                 table,
                 arrow(rows, columns),
                 predicate(where),
                 mode=mode,
                 branch=turn.branch,
                 isolation=turn.isolation,
-            ),
+            )
+
+        self.change_rows(
+            turn,
+            f"overwrite {where} {rows} {mode}",
+            act,
             lambda before: {
                 **{identity: row for identity, row in before.items() if not matches(identity, row)},
                 **by_id(rows),
@@ -608,10 +660,16 @@ class WriteApi(RuleBasedStateMachine):
     @rule(turn=TURNS, data=st.data(), min_files=st.sampled_from([1, 2]))
     def compact(self, turn: Turn, data: Any, min_files: int) -> None:
         where = data.draw(st.just(Filter()) | filters(self.planned(turn), turn.branch))
+
+        def act(table: WritableTable) -> Any:
+            if turn.by_record:
+                return records.compact(table, branch=turn.branch)
+            return compact(table, predicate(where), min_files=min_files, branch=turn.branch)
+
         self.change_rows(
             turn,
             f"compact {where} {min_files}",
-            lambda table: compact(table, predicate(where), min_files=min_files, branch=turn.branch),
+            act,
             lambda rows: rows,
         )
 
@@ -756,8 +814,9 @@ class WriteApi(RuleBasedStateMachine):
             ),
         )
 
-    @rule(turn=TURNS, version=st.sampled_from([2, 3, 3, 1]))
-    def upgrade(self, turn: Turn, version: int) -> None:
+    @rule(turn=TURNS, more=st.sampled_from([1, 1, 0, 2, -1]))
+    def upgrade(self, turn: Turn, more: int) -> None:
+        version = min(max(self.model.version + more, 1), 3)
         self.change(
             turn,
             f"upgrade {version}",
@@ -770,8 +829,8 @@ class WriteApi(RuleBasedStateMachine):
     @rule(
         turn=TURNS,
         data=st.data(),
-        name=st.sampled_from([*BRANCHES, "main"]),
-        is_tag=st.booleans(),
+        name=st.sampled_from(BRANCHES),
+        is_tag=st.sampled_from([False, False, False, True]),
         keep=st.sampled_from([None, None, 1, 2]),
         age=st.sampled_from([None, None, 1, HOUR]),
         reference_age=st.sampled_from([None, None, 1, HOUR]),
@@ -787,7 +846,7 @@ class WriteApi(RuleBasedStateMachine):
         reference_age: int | None,
     ) -> None:
         planned = self.planned(turn)
-        snapshot = data.draw(st.none() | st.sampled_from(list(planned.snapshots) or [None]))
+        snapshot = data.draw(st.sampled_from([*planned.snapshots, *planned.snapshots, None]))
         if is_tag:
             keep = age = None
         if name == "main":
@@ -890,7 +949,7 @@ class WriteApi(RuleBasedStateMachine):
         for time, identity in dict(self.model.log).items():
             snapshot = self.model.snapshots[identity]
             self.check_rows(table, snapshot.rows.values(), snapshot.columns, timestamp_ms=time)
-        report = validate(self.path, Level.ROWS, LocalBackend(), SnapshotSelection("all"))
+        report = validate(self.path, Level.ROWS, LocalBackend(), SnapshotSelection("all"), key_service=KEYS)
         findings = [str(one) for one in report.findings if one.severity in (Severity.ERROR, Severity.WARNING)]
         expect("findings", findings, [])
         assert report.complete

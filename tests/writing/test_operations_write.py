@@ -27,6 +27,7 @@ from conformance.table_io.writing import (
     overwrite,
     overwrite_partitions,
     plan_write,
+    records,
     rewrite_manifests,
     update,
     write_rows,
@@ -294,7 +295,8 @@ def test_equality_deletes_hold_each_value_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("predicate", [TRUE, where(Operation.LT, "nested.x", 9)], ids=["every row", "a nested field"])
-def test_equality_deletes_need_no_column_if_whole_files_match(tmp_path: Path, predicate: Any) -> None:
+@pytest.mark.parametrize("delete", [delete, records.delete], ids=["batches", "records"])
+def test_equality_deletes_need_no_column_if_whole_files_match(tmp_path: Path, predicate: Any, delete: Any) -> None:
     nested = NestedField(2, "nested", required=False, type=StructType((NestedField(3, "x", required=False, type=INT),)))
     fields = (NestedField(1, "id", required=False, type=LONG), nested)
     table = create_table(str(tmp_path / "t"), fields, version=V2, properties={"write.delete.mode": "equality"})

@@ -334,18 +334,22 @@ def _deleted_by_equality(
 ) -> FileChanges:
     """Make equality deletes by the columns of the predicate, as every row with the same values matches, too."""
     pieces = FileChanges()
-    names = compared_columns(where, target.metadata)
-    groups: dict[Hashable, tuple[WritePlan, RecordValues, list[NamedRecord]]] = {}
+    partial: list[FileScanTask] = []
     for one in matched:
         if one.positions is None:
             pieces.remove(one.task)
-            continue
-        # The deletes would not apply to rows that others move to files of a different partition spec.
-        pieces.deleted_from.add(one.task.data_file.file_path)
-        own = plan_equality_deletes(target.metadata, names, plan, one.task.partition_spec_id)
-        key = partition_key(one.task.data_file, own.spec)
-        found = groups.setdefault(key, (own, one.task.data_file.partition, []))
-        found[2].extend(row for _, row in target.rows(one.task, names))
+        else:
+            partial.append(one.task)
+            # The deletes would not apply to rows that others move to files of a different partition spec.
+            pieces.deleted_from.add(one.task.data_file.file_path)
+    if not partial:
+        return pieces
+    names = compared_columns(where, target.metadata)
+    groups: dict[Hashable, tuple[WritePlan, RecordValues, list[NamedRecord]]] = {}
+    for task in partial:
+        own = plan_equality_deletes(target.metadata, names, plan, task.partition_spec_id)
+        found = groups.setdefault(partition_key(task.data_file, own.spec), (own, task.data_file.partition, []))
+        found[2].extend(row for _, row in target.rows(task, names))
     for number, (own, partition, rows) in enumerate(groups.values()):
         keys = [written_row(own.schema.fields, row) for row in rows]
         distinct = list({value_key(own.struct, key): key for key in reversed(keys)}.values())[::-1]
