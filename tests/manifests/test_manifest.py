@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 
 import fastavro
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from immutabledict import immutabledict
 
+from spec_ref.columnar.avro_mapping import rows as rows_of_columns
 from spec_ref.columnar.avro_mapping.rows import read_records
 from spec_ref.columnar.manifests import entry_columns, reader
 from spec_ref.columnar.manifests.entry_columns import column_batches
@@ -83,6 +86,23 @@ def test_equal_partitions_are_shared_unless_they_may_differ(type_: iceberg.Type,
     made = [entry.data_file.partition for entry in read_records(manifest.row_reader, column) or ()]
     assert [str(partition[1000]) for partition in made] == [str(value) for value in values] * 4
     assert len({id(partition) for partition in made}) == (8 if type_ == iceberg.DOUBLE else 2)
+
+
+@pytest.mark.parametrize("has_known_state", [True, False])
+def test_maps_that_are_made_at_once_are_like_others(monkeypatch: pytest.MonkeyPatch, *, has_known_state: bool) -> None:
+    monkeypatch.setattr(rows_of_columns, "_HAS_KNOWN_STATE", rows_of_columns._HAS_KNOWN_STATE and has_known_state)
+    counts, sizes = {1: 7, 2: 8}, [{1: number, 2: 0} for number in range(200)]
+    files = [simple(number, value_counts=counts, column_sizes=size) for number, size in enumerate(sizes)]
+    manifest = read_manifest(write_manifest(files, UNPARTITIONED, TABLE, V2))
+    (column,) = reader.decoded_batches(manifest)
+    made = [entry.data_file for entry in read_records(manifest.row_reader, column) or ()]
+    assert len({id(one.value_counts) for one in made}) == 1
+    for one, size in zip(made, sizes, strict=True):
+        assert type(one.column_sizes) is immutabledict
+        for found, expected in (one.value_counts, immutabledict(counts)), (one.column_sizes, immutabledict(size)):
+            assert found == expected == pickle.loads(pickle.dumps(found))
+            assert hash(found) == hash(expected)
+            assert repr(found) == repr(expected)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -1,7 +1,7 @@
 """Tables of many data files that do not exist: manifests with statistics of 20 columns, to plan and decode.
 
-The identity partition has 1000 values, clustered; the first column ascends from file to file. Blocks are as large as
-Iceberg-Java makes them.
+The identity partition has 1000 values, clustered; the first column ascends from file to file. All files have 1000 rows,
+without nulls, and different sizes of columns and bounds. Blocks are as large as Iceberg-Java makes them.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ PARTITIONS = 1000
 FIRST_PARTITION = 100
 """The first partition value: from here on, each value takes two bytes in Avro, so that all entries are equally long."""
 
+FIRST_SIZE = 5000
+"""The least size of a column; all of them take two bytes in Avro, too."""
+
 STRIDE = 1000
 """The difference between the values of the first column in successive files."""
 
@@ -38,7 +41,7 @@ BLOCK = 90
 
 
 class Template:
-    """The bytes of an entry, and the positions of its path, partition and bounds in them."""
+    """The bytes of an entry, and the positions of its path, partition, column sizes and bounds in them."""
 
     def __init__(self, level: int) -> None:
         """Encode one entry; ``level`` is the compression level."""
@@ -55,7 +58,7 @@ class Template:
                 partition={1000: 4097},
                 record_count=1000,
                 file_size_in_bytes=1_000_000,
-                column_sizes={c: 1000 + c for c in ids},
+                column_sizes={c: FIRST_SIZE + c for c in ids},
                 value_counts=dict.fromkeys(ids, 1000),
                 null_value_counts=dict.fromkeys(ids, 0),
                 lower_bounds={c: marks[0, c] for c in ids},
@@ -68,6 +71,7 @@ class Template:
         self.bytes = self.container.payload(0)
         self.number = self.bytes.index(path.encode()) + len(self.prefix)
         self.partition = self.bytes.index(b"\x82\x40")  # 4097 in Avro's encoding
+        self.sizes = {c: self.bytes.index(long_bytes(FIRST_SIZE + c)) for c in ids}
         self.bounds = {key: self.bytes.index(mark) for key, mark in marks.items()}
 
     def manifest(self, first: int, count: int, total: int) -> bytes:
@@ -78,6 +82,9 @@ class Template:
             rows[:, self.number + digit] = ord("0") + numbers // 10 ** (7 - digit) % 10
         zigzag = (FIRST_PARTITION + numbers * PARTITIONS // total) * 2
         rows[:, self.partition], rows[:, self.partition + 1] = 0x80 | zigzag & 0x7F, zigzag >> 7
+        for column, at in self.sizes.items():
+            zigzag = (FIRST_SIZE + numbers * column % 1000) * 2
+            rows[:, at], rows[:, at + 1] = 0x80 | zigzag & 0x7F, zigzag >> 7
         for (side, column), at in self.bounds.items():
             low = numbers * STRIDE if column == 1 else numbers * 7919 * column % 1000003
             rows[:, at : at + 8] = (low + 999 * side).astype("<i8")[:, None].view(np.uint8)

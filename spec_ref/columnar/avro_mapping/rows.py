@@ -132,7 +132,7 @@ def _is_exact(column: DecodedColumn) -> bool:
             return False
 
 
-def _pairs(column: DecodedColumn, reader: MapReader) -> Iterator[Any] | None:
+def _pairs(column: DecodedColumn, reader: MapReader) -> Iterable[Any] | None:
     """Make maps without an object for an entry, if all have one length and no nulls; otherwise return None."""
     rows, maps = split_nulls(column)
     if not isinstance(maps, ListColumn) or (rows is not None and len(rows) < column.length):
@@ -146,8 +146,24 @@ def _pairs(column: DecodedColumn, reader: MapReader) -> Iterator[Any] | None:
     ):
         return None
     keys, values = (_tuples([slot.fields[place] for slot in slots]) for place in (0, 1))
-    make: Any = immutabledict if reader.is_plain else reader
-    return map(make, map(zip, keys, values))
+    pairs = map(zip, keys, values)
+    make: Any = reader  # which takes any iterable, as no entry is null
+    if isinstance(keys, itertools.repeat) and isinstance(values, itertools.repeat):  # one map for all rows
+        return itertools.repeat(make(next(pairs)), column.length)
+    return _immutable_maps(pairs, column.length) if reader.is_plain else map(make, pairs)
+
+
+_HAS_KNOWN_STATE = getattr(immutabledict({0: 1}), "__dict__", None) == {"_dict": {0: 1}, "_hash": None}
+
+
+def _immutable_maps(maps: Iterable[Iterable[tuple[Any, Any]]], count: int) -> Iterable[Any]:
+    """Make immutable mappings of pairs; calling the class, which is written in Python, takes half as long again."""
+    if not _HAS_KNOWN_STATE:  # of a different version of the library
+        return map(immutabledict, maps)
+    made = list(map(object.__new__, itertools.repeat(immutabledict, count)))
+    for name, values in {"_dict": map(dict, maps), "_hash": itertools.repeat(None, count)}.items():
+        collections.deque(map(setattr, made, itertools.repeat(name), values), maxlen=0)
+    return made
 
 
 def _tuples(columns: Sequence[DecodedColumn]) -> Iterator[tuple[Any, ...]]:
