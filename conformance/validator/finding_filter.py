@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import jsonschema_rs
 
 from conformance.core.failures import UsageError
 from conformance.core.json_text import pointer_prefix, shorten
+from conformance.core.lazy_imports import lazy_imports
 from conformance.rules import find_check, registry, retired_check_ids, with_former_codes
 from conformance.rules.old_messages import check_by_message
 from conformance.validator.one_cause import split_consequences
@@ -21,6 +21,9 @@ from conformance.validator.run import TableReport
 from conformance.validator.table_root import normalize_location
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.requirements import register
+
+with lazy_imports():
+    import jsonschema_rs  # only for a baseline
 
 NEVER = "never"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from conformance.core.lazy_imports import lazy_imports
 from conformance.validator.check_results import Facts
 from conformance.validator.context import Context, ManifestTask
 from spec_ref.columnar.hashing import hash_array
@@ -18,6 +18,9 @@ from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.scan_planning.delete_scope import partition_numbers
 from spec_ref.data_types.types import STRING
 from spec_ref.manifests.data_file import FileContent
+
+with lazy_imports():
+    import hashlib  # only to compare versions
 
 _FILES: list[tuple[str, pa.DataType]] = [
     ("key", pa.string()),
@@ -165,11 +168,11 @@ _DETAILS = (
 
 def _hash_details(columns: ManifestColumns) -> npt.NDArray[np.int64]:
     """Return a hash of the description of each file, independent of the order of its maps."""
-    made = np.zeros(len(columns), np.int64)
+    made, digest = np.zeros(len(columns), np.int64), hashlib.blake2b
     for row, entry in enumerate(columns.entries(np.arange(len(columns)))):
         values = (getattr(entry.data_file, name) for name in _DETAILS)
         text = repr([sorted(value.items()) if isinstance(value, Mapping) else value or None for value in values])
-        made[row] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
+        made[row] = int.from_bytes(digest(text.encode(), digest_size=8).digest(), "little", signed=True)
     return made
 
 
