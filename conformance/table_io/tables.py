@@ -76,6 +76,8 @@ def metadata_location(location: str) -> str:
     Raises:
         FileAccessError, NoTable: as in `load_table`; or the location has percent-encoded characters.
     """
+    if location.endswith(_ENDS) and split_location(location).scheme != "file":
+        return location  # saves a request: no directory on a store has such a name
     if not is_directory(location):
         decoded = unquote(location)
         local = split_location(location)

@@ -57,11 +57,8 @@ as rows emit facts."""
 FILES_AT_ONCE_ON_STORES = 256
 """The minimum number of files of one task at level files on a store."""
 
-FILES_OF_A_GROUP = 4096
+FILES_OF_A_GROUP = 8192
 """The maximum number of files of one group of tasks on a store: no request overlaps with the last ones of a group."""
-
-GROUPS_OF_A_PROCESS = 2
-"""The minimum number of groups of tasks for each process, unless groups are small: all end at about the same time."""
 
 MANIFESTS_AT_ONCE_ON_STORES = 64
 MANIFEST_BYTES_AT_ONCE = 4 << 20
@@ -328,7 +325,7 @@ def _files_cost(
 ) -> Callable[[FilesTask], float]:
     """Return the cost of a task: its files beside those of a full group and, if they are read, their rows."""
     sizes = [task.stop - task.start for task in tasks]
-    share = sum(sizes) // (GROUPS_OF_A_PROCESS * processes) + max(sizes, default=0) // 2
+    share = sum(sizes) // processes + max(sizes, default=0) // 2  # so that all processes end at about the same time
     most = min(FILES_OF_A_GROUP, max(FILES_AT_ONCE, share))
 
     def cost(task: FilesTask) -> float:

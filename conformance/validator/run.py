@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
+from importlib import import_module
 
 import attrs
 
@@ -27,6 +29,7 @@ from conformance.validator.table_root import (
 from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
+from spec_ref.core.locations import has_scheme
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES
@@ -166,6 +169,8 @@ def validate(
         UnreadableTable: there is no table, or its metadata file cannot be read or is not metadata.
         UsageError: the table does not have the snapshot, branch or tag; or the key service lacks a key.
     """
+    if level.includes(Level.MANIFESTS) and has_scheme(location):  # while the store is waited for
+        threading.Thread(target=import_module, args=(below_metadata.__name__,), daemon=True).start()
     root, data = read_root(location, file_seconds)
     tally = Tally((*tolerate(check_metadata(data, file=root)), *hint_findings(location, root, file_seconds)))
     try:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.table_io import store_file
-from conformance.table_io.file_access import FileAccessError, read_bytes, write_bytes
+from conformance.table_io.file_access import FileAccessError, FileMissing, read_bytes, write_bytes
 from conformance.table_io.local import plan_read, read_table
 from conformance.table_io.s3_requests import ObjectPart
 from conformance.table_io.store_file import END_BYTES, StoreFile, open_rows_file
@@ -71,6 +71,17 @@ def test_the_footer_of_a_file_takes_one_request(rows: int, level: Level, store: 
         elif kind is FileFormat.PARQUET:  # both columns are next to each other, and the magic before them
             assert ranges[1:] == [f"bytes=0-{size - END_BYTES - 1}"]
         assert len(ranges) == len(set(ranges))  # the streams of an ORC stripe are read one by one
+
+
+def test_metadata_takes_one_request_if_its_file_is_named(store: Store) -> None:
+    kit = TableKit(f"s3://{BUCKET}/db/named", FIELDS, version=V3)
+    found = kit.table().metadata_location
+    store.requests.clear()
+    assert load_table(found).metadata_location == found
+    assert [(one.method, one.key) for one in store.requests] == [("GET", found.removeprefix("s3://"))]
+    assert validate(found, Level.ROWS, LocalBackend()).findings == ()
+    with pytest.raises(FileMissing, match="there is no such file"):
+        load_table(f"s3://{BUCKET}/db/none/metadata/v1.metadata.json")
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
