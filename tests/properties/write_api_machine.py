@@ -338,8 +338,12 @@ class WriteApi(RuleBasedStateMachine):
     def change_rows(
         self, turn: Turn, what: str, act: Callable[[WritableTable], Any], rows: Callable[[Rows], Rows], **named: Any
     ) -> None:
-        """Make a change of the rows of a branch; arguments are as in `change`."""
-        forbidden, planned = named.pop("forbidden", never), self.planned(turn)
+        """Make a change of the rows of a branch; arguments are as in `change`.
+
+        A change with ``is_planned`` reads the branch in the state that it is planned on, in which it may be a tag.
+        """
+        forbidden, is_planned = named.pop("forbidden", never), named.pop("is_planned", True)
+        planned = (self.planned(turn),) if is_planned else ()
 
         def effect(model: Model) -> Model:
             return model.after_snapshot(turn.branch, -1, rows(model.rows(turn.branch)))
@@ -349,7 +353,7 @@ class WriteApi(RuleBasedStateMachine):
             what,
             act,
             effect,
-            forbidden=lambda model: any(one.is_tag(turn.branch) or forbidden(one) for one in (planned, model)),
+            forbidden=lambda model: any(one.is_tag(turn.branch) or forbidden(one) for one in (*planned, model)),
             **named,
         )
 
@@ -638,6 +642,7 @@ class WriteApi(RuleBasedStateMachine):
                 identity: row for identity, row in rows.items() if not where.matches(row, self.model.columns)
             },
             may_refuse=True,  # a file of which only some rows match
+            is_planned=False,
         )
 
     @rule(turn=TURNS, data=st.data())
