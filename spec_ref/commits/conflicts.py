@@ -196,6 +196,9 @@ def check_new_deletes(
     if not data or not change.keeps_rows:
         return
     types = column_types(current)
+    by_path: dict[str, list[ListedEntry]] = {}
+    for one in data:
+        by_path.setdefault(one[1].data_file.file_path, []).append(one)
     for snapshot in snapshots_since(change, planned, current):
         added = yield from files.read_changes(snapshot, EntryStatus.ADDED)
         for manifest, entry in added:
@@ -203,7 +206,8 @@ def check_new_deletes(
             if delete.content is FileContent.DATA:
                 continue
             delete_spec = current.spec_by_id(manifest.partition_spec_id)
-            for listed, rewritten in data:
+            path = None if delete.content is FileContent.EQUALITY_DELETES else delete.referenced_data_file
+            for listed, rewritten in data if path is None else by_path.get(path, []):
                 spec = current.spec_by_id(listed.partition_spec_id)
                 if may_apply(
                     delete,

@@ -150,6 +150,18 @@ def test_bounds_of_paths_exclude_files(lower: str | None, upper: str | None, *, 
     assert is_conflict(Table(), delete, BY_VALUE, {1000: 1.0}) is conflicts
 
 
+@pytest.mark.parametrize(("name", "conflicts"), [("old", True), ("x", False)])
+def test_deletes_of_one_data_file_are_for_no_other(name: str, *, conflicts: bool) -> None:
+    delete = new_file(POSITION, "delete", BY_VALUE, {1000: 1.0}, referenced_data_file=data_path(name))
+    assert is_conflict(Table(), delete, BY_VALUE, {1000: 1.0}) is conflicts
+
+
+@pytest.mark.parametrize("path", ["old", "x"])
+def test_equality_deletes_are_for_all_data_files_whatever_path_they_name(path: str) -> None:
+    delete = new_file(EQUALITY, "delete", BY_VALUE, {1000: 1.0}, referenced_data_file=data_path(path))
+    assert is_conflict(Table(), delete, BY_VALUE, {1000: 1.0})
+
+
 @pytest.mark.parametrize(
     ("delete_spec", "new_spec", "number", "conflicts"),
     [
@@ -178,6 +190,7 @@ def test_deletes_older_than_the_file_are_no_conflict() -> None:
     assert not is_conflict(table, delete, BY_VALUE, {1000: 1.0})
 
 
+OF_X = {FILE_PATH: data_path("x").encode()}
 RULE_FAULTS: list[tuple[faults.Plant, NewFile, PartitionSpec, dict[int, Any], NewFile | None]] = [
     (faults.spec_ignored, new_file(POSITION, "delete", UNPARTITIONED, {}), EMPTY, {}, None),
     (faults.partition_ignored, new_file(EQUALITY, "delete", BY_VALUE, {1000: 1.0}), BY_VALUE, {1000: 2.0}, None),
@@ -193,7 +206,7 @@ RULE_FAULTS: list[tuple[faults.Plant, NewFile, PartitionSpec, dict[int, Any], Ne
     ),
     (
         faults.other_file,
-        new_file(POSITION, "delete", BY_VALUE, {1000: 1.0}, referenced_data_file=data_path("x")),
+        new_file(POSITION, "delete", BY_VALUE, {1000: 1.0}, lower_bounds=OF_X, upper_bounds=OF_X),
         BY_VALUE,
         {1000: 1.0},
         None,
