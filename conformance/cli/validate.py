@@ -294,7 +294,7 @@ def _checker(
             yield there.check
         return
     if name == "spark":
-        made = spark.SparkBackend(master, report_progress)
+        made = spark.start_backend(master, report_progress)
     else:
         made = local.LocalBackend(workers or os.cpu_count() or 1, report_progress, isolated=True)
     try:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import RDD, StorageLevel
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from conformance.core.failures import NotExamined
@@ -154,6 +155,18 @@ class SparkBackend:
         self.clear()
         if self._own and not self._interrupted:
             self.session.stop()
+
+
+def start_backend(master: str | None, progress: Progress) -> SparkBackend:
+    """Make the backend for the command line; arguments as of `SparkBackend`.
+
+    Raises:
+        NotExamined: Spark does not start.
+    """
+    try:
+        return SparkBackend(master, progress)
+    except (Py4JError, PySparkException) as error:
+        raise NotExamined(f"Spark did not start: {_cause(str(error))}") from None
 
 
 def _map(context: Context, function: Callable[[Context, T], R], tasks: Iterable[T]) -> Iterator[R]:

@@ -102,6 +102,21 @@ def test_a_master_that_spark_does_not_accept_is_the_reason(master: str, reason: 
         there.check(str(PLACE / FEW[0]), ALL)
 
 
+def test_a_session_in_the_process_of_the_tool_that_does_not_start_has_a_reason() -> None:
+    spark = installed()
+    done = subprocess.run(
+        [sys.executable, "-m", "conformance", "validate", ".", "--engine", "spark", "--master", "nosuch://x"],
+        env={**spark.env, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(Path(spark.home).parent)])},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "iceberg-conformance: Spark did not start: " in done.stderr
+    assert "SparkException: Master must either be yarn or start with spark, k8s, or local" in done.stderr
+
+
 def _with_partition_statistics(folder: Path) -> str:
     """A version of a table with partition statistics that count a file too many."""
     materialize([PARTITIONED])
