@@ -142,6 +142,9 @@ class Model:
     time: int = 0
     """The time of the last commit."""
 
+    statistics: Mapping[int, str] = attrs.field(factory=dict)
+    """The statistics file of each snapshot that has one."""
+
     def at(self, clock: int) -> Model:
         """Return the table at the time of the next commit, by a writer with some clock."""
         return attrs.evolve(self, time=max(self.time, clock))
@@ -183,6 +186,10 @@ class Model:
         entry = ((self.time, reference.snapshot),) if name == "main" and is_moved else ()
         return attrs.evolve(self, references={**others, name: reference}, log=self.log + entry)
 
+    def with_statistics(self, snapshot: int, path: str | None) -> Model:
+        others = {other: known for other, known in self.statistics.items() if other != snapshot}
+        return attrs.evolve(self, statistics=others if path is None else {**others, snapshot: path})
+
     def expired(self, now: int) -> Model:
         """Remove what the retention policies do not keep (Snapshot Retention Policy)."""
 
@@ -211,6 +218,7 @@ class Model:
             self,
             references=references,
             snapshots={snapshot: known for snapshot, known in self.snapshots.items() if snapshot in kept},
+            statistics={snapshot: path for snapshot, path in self.statistics.items() if snapshot in kept},
             log=self.log[gaps[-1] + 1 if gaps else 0 :],
         )
 

@@ -53,6 +53,7 @@ from spec_ref.commits.errors import MissingFile
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import DOUBLE, FLOAT, INT, LONG, STRING, NestedField, Type
+from spec_ref.encodings.puffin.file import Blob, read_puffin, write_puffin
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation, Test
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
@@ -61,6 +62,7 @@ from spec_ref.schemas.evolution import AddColumn, DropColumn, MoveColumn, Promot
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField
+from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
 
 TYPES: Mapping[str, tuple[Type, Any]] = {
     "int": (INT, pa.int32()),
@@ -884,11 +886,31 @@ class WriteApi(RuleBasedStateMachine):
             lambda model: model.expired(now),
         )
 
+    @rule(turn=TURNS, data=st.data(), is_removed=st.booleans())
+    def set_statistics(self, turn: Turn, data: Any, is_removed: bool) -> None:
+        planned = self.planned(turn)
+        if not planned.snapshots or KEY_ID in planned.properties:
+            return
+        snapshot = data.draw(st.sampled_from(list(planned.snapshots)))
+        path = str(Path(self.path, "metadata", f"{snapshot}-{next(self.numbers)}.stats"))
+        statistics = None if is_removed else write_statistics(path, snapshot)
+        self.change(
+            turn,
+            f"set_statistics {snapshot} {path} {is_removed}",
+            lambda table: table.commit(
+                changes.RemoveStatistics(snapshot) if statistics is None else changes.SetStatistics(statistics)
+            ),
+            lambda model: model.with_statistics(snapshot, None if is_removed else path),
+            forbidden=lambda model: not is_removed and snapshot not in model.snapshots,
+        )
+
     # Checks
 
     def check(self, before: WritableTable, after: WritableTable) -> None:
         """Check the metadata, and the rows of all branches."""
         model, metadata = self.model, after.metadata
+        statistics = {one.snapshot_id: one.statistics_path for one in metadata.statistics}
+        expect("statistics", statistics, dict(model.statistics))
         found = {name: (ref.snapshot_id, ref.type is RefType.TAG) for name, ref in metadata.references.items()}
         expect("references", found, {name: (one.snapshot, one.is_tag) for name, one in model.references.items()})
         expect("snapshots", {one.snapshot_id for one in metadata.snapshots}, set(model.snapshots))
@@ -963,6 +985,20 @@ class WriteApi(RuleBasedStateMachine):
 
 def expect(what: str, found: Any, expected: Any) -> None:
     assert found == expected, f"{what}: found {found}, expected {expected}"
+
+
+def write_statistics(path: str, snapshot: int) -> StatisticsFile:
+    """Write a file of statistics with one blob, whose type nobody knows."""
+    blob = Blob(type="test", fields=(1,), payload=b"statistics", snapshot_id=snapshot, sequence_number=1)
+    content = write_puffin([blob], {"created-by": "a test"})
+    Path(path).write_bytes(content)
+    return StatisticsFile(
+        snapshot_id=snapshot,
+        statistics_path=path,
+        file_size_in_bytes=len(content),
+        file_footer_size_in_bytes=read_puffin(content).footer_size,
+        blob_metadata=(BlobMetadata(type="test", snapshot_id=snapshot, sequence_number=1, fields=(1,)),),
+    )
 
 
 def is_allowed(transform: str, kind: str) -> bool:
