@@ -33,7 +33,7 @@ from conformance.validator.check_results import Emitted, Findings
 from conformance.validator.context import Context, TaskGroup
 from conformance.validator.finding import finding
 from conformance.validator.memory import keep_freed_memory
-from conformance.validator.stall_timeout import end_idle_thread
+from conformance.validator.stall_timeout import WAIT_SECONDS, end_idle_thread
 
 with lazy_imports():
     import multiprocessing
@@ -100,7 +100,8 @@ class IsolatedRunner:
             self._give(left)
             while self._workers:
                 answers: list[list[Emitted]] = []
-                ready = connection.wait([worker.connection for worker in self._workers if worker.tasks])
+                busy = [worker.connection for worker in self._workers if worker.tasks]
+                ready = connection.wait(busy, WAIT_SECONDS)
                 for worker in [worker for worker in self._workers if worker.connection in ready]:
                     try:
                         answers.append(worker.answer())

@@ -23,6 +23,10 @@ Item = TypeVar("Item")
 PASSING_SECONDS = 0.05
 """How long a thread that reads several files collects results before it wakes the thread that waits for them."""
 
+WAIT_SECONDS = 0.2
+"""How long a thread waits before it looks around: Python does not notice an interrupt that comes just when an unlimited
+wait begins, which happens if other threads are busy."""
+
 _this_thread = threading.local()
 _left_behind: list[threading.Thread] = []
 
@@ -66,7 +70,7 @@ class _Reader:
         self._files.put(work)
         while True:
             try:
-                result, error = self._results.get(timeout=max(self.signs[0] + seconds - time.monotonic(), 0))
+                result, error = self._results.get(timeout=_wait_seconds(self.signs, seconds))
                 break
             except queue.Empty:
                 if time.monotonic() - self.signs[0] >= seconds:
@@ -75,6 +79,11 @@ class _Reader:
             raise error
         read: T = result
         return read
+
+
+def _wait_seconds(signs: list[float], seconds: float) -> float:
+    """Return how long to wait now for a thread that may need some seconds after its last sign of life."""
+    return min(max(signs[0] + seconds - time.monotonic(), 0), WAIT_SECONDS)
 
 
 def _read(
@@ -203,8 +212,10 @@ class _SeriesReader(Generic[Item, T]):
         try:
             while True:
                 try:
-                    made, last, error = self._passed.get(timeout=max(self._signs[0] + seconds - time.monotonic(), 0))
+                    made, last, error = self._passed.get(timeout=_wait_seconds(self._signs, seconds))
                 except queue.Empty:
+                    if time.monotonic() - self._signs[0] < seconds:
+                        continue
                     with self._turn:
                         if not self._current:  # the thread has not begun
                             self._signs[0] = time.monotonic()
