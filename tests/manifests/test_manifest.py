@@ -31,6 +31,7 @@ from spec_ref.manifests import (
     write_manifest,
 )
 from spec_ref.manifests import build_manifest_file as describe
+from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.metrics import column_bound
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
@@ -86,6 +87,14 @@ def test_equal_partitions_are_shared_unless_they_may_differ(type_: iceberg.Type,
     made = [entry.data_file.partition for entry in read_records(manifest.row_reader, column) or ()]
     assert [str(partition[1000]) for partition in made] == [str(value) for value in values] * 4
     assert len({id(partition) for partition in made}) == (8 if type_ == iceberg.DOUBLE else 2)
+
+
+@pytest.mark.parametrize("content", [FileContent.POSITION_DELETES, FileContent.EQUALITY_DELETES])
+def test_a_delete_file_has_no_row_ids_even_if_its_entry_does(content: FileContent) -> None:
+    rows = [simple(0, content=content, first_row_id=7)]
+    manifest = listed(rows, b"", content=ManifestContent.DELETES)
+    assert [entry.data_file.first_row_id for entry in inherit(rows, manifest, V3)] == [None]
+    assert [entry.data_file.first_row_id for entry in inherit([simple(0, first_row_id=7)], manifest, V3)] == [7]
 
 
 @pytest.mark.parametrize("has_known_state", [True, False])
