@@ -409,6 +409,15 @@ def test_equality_deletes_miss_no_row_that_others_add_or_move_meanwhile(tmp_path
     assert errors(table) == []
 
 
+@pytest.mark.parametrize("format_", ["avro", "orc", "parquet"])
+def test_a_file_has_rows_whatever_the_target_size(tmp_path: Path, format_: str) -> None:
+    properties = {"write.format.default": format_, "write.target-file-size-bytes": "1"}
+    table = create_table(str(tmp_path / "t"), (NestedField(1, "id", required=False, type=LONG),), properties=properties)
+    records.append(table, [{"id": 1}, {"id": 2}])
+    assert ids(table) == [1, 2]
+    assert len(list((tmp_path / "t" / "data").iterdir())) == 1
+
+
 RENAMED = {"renamed": [("a", "x")], "swapped": [("a", "x"), ("b", "a"), ("x", "b")]}
 
 

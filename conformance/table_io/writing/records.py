@@ -121,9 +121,11 @@ def _write_files(
     while waiting:
         writer = RecordFileWriter(plan, partition, plan.file_location(partition, next(names)), files)
         try:
-            while waiting and writer.size() < plan.target_bytes:
+            while waiting:
                 writer.write(waiting[:GROUP_ROWS])
                 del waiting[:GROUP_ROWS]
+                if writer.size() >= plan.target_bytes:  # which the header alone may have
+                    break
             yield writer.finish()
         finally:
             writer.close()
