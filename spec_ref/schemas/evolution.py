@@ -143,12 +143,16 @@ def evolve_schema(
         SpecError: EVO001 for a field or place that does not exist; EVO003 to EVO006 for an invalid promotion;
             EVO013 for a change between a primitive and a nested type; EVO015, DEF008 or DEF009 for an invalid or
             missing default; VER004 for a type or default that the version does not have; TYP002 for an empty or taken
-            name; TYP025 for a required field of type unknown; IDF001 to IDF003 for identifier fields; RES001 if the ids
-            are exhausted.
+            name, or a full name that several columns have or would have; TYP025 for a required field of type unknown;
+            IDF001 to IDF003 for identifier fields; RES001 if the ids are exhausted.
     """
     last = table.last_column_id
+    already_shared = set(schema.shared_full_names())
     for change in changes:
         schema, last = _CHANGES[type(change)](schema, change, evolve(table, last_column_id=last))
+    for name in schema.shared_full_names():
+        if name not in already_shared:
+            raise spec_error("TYP002", "two columns would have the same full name", found=name)
     if last > MAX_TABLE_FIELD_ID:
         message = "no field id is left for a column: higher ids are reserved for metadata columns"
         raise spec_error("RES001", message, found=last, expected=f"at most {MAX_TABLE_FIELD_ID}")

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import EMPTY, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, FormatVersion
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, children
@@ -120,8 +121,27 @@ class Schema:
 
         Returns:
             The column; None if there is none.
+
+        Raises:
+            SpecError: TYP002 if several columns have the name.
         """
-        return next((column for column in self.columns() if column.name == name), None)
+        found = [column for column in self.columns() if column.name == name]
+        if len(found) > 1:
+            raise spec_error("TYP002", "several columns of the schema have the full name", found=name)
+        return found[0] if found else None
+
+    def shared_full_names(self) -> list[str]:
+        """List the full names of columns with different paths, such as that of a column ``a.b`` and of ``b`` in ``a``.
+
+        The text allows it, but Iceberg-Java and PyIceberg refuse such a schema (contradiction E17).
+
+        Returns:
+            The names, in the order of the schema.
+        """
+        paths: dict[str, set[tuple[str, ...]]] = {}
+        for column in self.columns():
+            paths.setdefault(column.name, set()).add(column.path)
+        return [name for name, own in paths.items() if len(own) > 1]
 
     def highest_field_id(self) -> int:
         """Find the highest id in use; 0 in a schema without columns."""

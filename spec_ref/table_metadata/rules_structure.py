@@ -82,6 +82,12 @@ def _repeated_names(metadata: TableMetadata) -> FoundPlaces:
                 yield BrokenPlace(f"/schemas/{place}", ".".join(filter(None, (name, names[first]))), "every name once")
 
 
+def _shared_full_names(metadata: TableMetadata) -> FoundPlaces:
+    for place, schema in enumerate(metadata.schemas):
+        for name in schema.shared_full_names():
+            yield BrokenPlace(f"/schemas/{place}", name, "a full name for each column")
+
+
 def _reserved_ids(metadata: TableMetadata) -> FoundPlaces:
     for place, schema in enumerate(metadata.schemas):
         for found in field_ids(schema.fields):
@@ -352,6 +358,9 @@ RULES: tuple[MetadataRule, ...] = (
     ),
     MetadataRule(
         "TYP002", "two fields of a struct have the same name", ("schemas",), _repeated_names, aspect="repeated-name"
+    ),
+    MetadataRule(
+        "TYP002", "two columns have the same full name", ("schemas",), _shared_full_names, aspect="shared-full-name"
     ),
     MetadataRule("RES001", "a field has an id that is reserved for metadata columns", ("schemas",), _reserved_ids),
     MetadataRule(

@@ -381,3 +381,25 @@ def test_what_no_evolution_does_is_found_in_a_history(changed: t.NestedField, ex
 def test_records_are_values() -> None:
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         SCHEMA.schema_id = 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (AddColumn("point.x", t.INT),),
+        (RenameColumn("day", "point.x"),),
+        (AddColumn("a.b", t.INT), AddColumn("a", t.StructType((field(0, "b", t.INT),)))),
+        (AddColumn("tags.element", t.INT),),
+    ],
+)
+def test_no_change_gives_two_columns_one_full_name(changes: tuple[Change, ...]) -> None:
+    assert code(*changes) == "TYP002"
+
+
+def test_two_columns_with_one_full_name_can_be_renamed_apart_and_not_be_named() -> None:
+    shared = Schema((*SCHEMA.fields, field(10, "point.x", t.INT), field(11, "point.x y", t.INT)), 0)
+    table = Table(last_column_id=11)
+    for change in (RenameColumn("point.x", "x"), DropColumn("point.x"), PromoteColumn("point.x", t.LONG)):
+        assert code(change, schema=shared, table=table) == "TYP002"
+    assert evolved(RenameColumn("point", "place"), schema=shared, table=table).shared_full_names() == []
+    assert evolved(RenameColumn("day", "date"), schema=shared, table=table).shared_full_names() == ["point.x"]

@@ -293,9 +293,12 @@ def structure() -> Iterator[Vector]:
         ("E17",),
         (2,),
     )
-    for name, change, fields in (
-        ("add-name-twice", add("data", "int"), [*NESTED, new_field(12, "data", "int")]),
-        ("rename-to-name", rename("id", "data"), _place("0/name", "data")),
+    of_a_struct, full = "two fields of a struct have the same name", "two columns have the full name point.x"
+    for name, change, fields, note in (
+        ("add-name-twice", add("data", "int"), [*NESTED, new_field(12, "data", "int")], of_a_struct),
+        ("rename-to-name", rename("id", "data"), _place("0/name", "data"), of_a_struct),
+        ("add-shared-full-name", add("point.x", "int"), [*NESTED, new_field(12, "point.x", "int")], full),
+        ("rename-to-shared-full-name", rename("id", "point.x"), _place("0/name", "point.x"), full),
     ):
         last = 12 if change["op"] == "add" else 11
         yield Vector(
@@ -304,7 +307,7 @@ def structure() -> Iterator[Vector]:
             arguments([change], 2),
             any_of(INVALID, ok({"fields": fields, "last-column-id": last})),
             "derivation: a field is found by its name, and no rule says that it is the only one of it",
-            "two fields of a struct have the same name",
+            note,
             ("E17",),
             (2,),
         )

@@ -53,6 +53,13 @@ def _manifests_for_a_list(bench: Any) -> None:
 
 
 TWICE = {"type": "struct", "fields": [{"id": 901, "name": "a", **LONG}, {"id": 902, "name": "a", **LONG}]}
+SHARED = {
+    "type": "struct",
+    "fields": [
+        {"id": 901, "name": "a.b", **LONG},
+        {"id": 902, "name": "a", **LONG, "type": {"type": "struct", "fields": [{"id": 903, "name": "b", **LONG}]}},
+    ],
+}
 
 PARTS: list[tuple[str, str, str, Change]] = [
     ("ENC001", "key-id-missing", V3, _key(**{"encrypted-key-metadata": "AAAA"})),
@@ -89,6 +96,7 @@ for _code, _name, _table, _change in PARTS:
     corruption(_code, f"part-{_name}", _table, "metadata")(_change)
 
 corruption("TYP002", "part-name-twice", V2, "metadata", severity="warning")(column(TWICE))
+corruption("TYP002", "part-full-name-shared", V2, "metadata", severity="warning")(column(SHARED))
 corruption("TMD018", "part-log-unordered", V2, "metadata", severity="warning")(_unordered_log)
 corruption("REF005", "part-age-of-main", BRANCHES, "metadata", severity="warning")(
     set_at("refs", "main", "max-ref-age-ms", value=5)
