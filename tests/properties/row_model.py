@@ -5,9 +5,11 @@ It shares no code with what it judges. Rows are found by the values of their col
 
 from __future__ import annotations
 
+import datetime
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import attrs
@@ -22,6 +24,15 @@ Rows: TypeAlias = Mapping[int, Row]
 """Rows by their id."""
 
 
+EPOCH = datetime.date(1970, 1, 1)
+MICROS_PER_DAY = 86_400_000_000
+UNITS_PER_DAY = {"timestamp": MICROS_PER_DAY, "timestamptz": MICROS_PER_DAY, "timestamp_ns": MICROS_PER_DAY * 1000}
+
+
+def days(date: datetime.date) -> int:
+    return (date - EPOCH).days
+
+
 @attrs.frozen
 class Column:
     """A column, which keeps its number when it is renamed."""
@@ -34,11 +45,55 @@ class Column:
     write_default: Any = None
     """The value of rows that are written without one."""
 
+    children: Columns = attrs.field(factory=dict)
+    """The fields of a struct, or the ``element`` of a list, or the ``key`` and ``value`` of a map."""
+
+    @property
+    def is_nested(self) -> bool:
+        return self.kind in ("struct", "list", "map")
+
     def value(self, row: Row) -> Any:
-        return row.get(self.number, self.initial_default)
+        return self.converted(row.get(self.number, self.initial_default))
+
+    def converted(self, value: Any) -> Any:
+        """Return the value in the type of the column: dates may have been promoted, fields renamed and added."""
+        if value is None:
+            return None
+        if self.kind == "struct":
+            return {name: child.value(value) for name, child in self.children.items()}
+        if self.kind == "list":
+            return [self.children["element"].converted(one) for one in value]
+        if self.kind == "map":
+            key, of_key = self.children["key"], self.children["value"]
+            return [(key.converted(one), of_key.converted(other)) for one, other in value]
+        is_promoted = isinstance(value, datetime.date) and self.kind in UNITS_PER_DAY
+        return days(value) * UNITS_PER_DAY[self.kind] if is_promoted else value
 
 
 Columns: TypeAlias = Mapping[str, Column]
+Path: TypeAlias = tuple[str, ...]
+
+
+def paths(columns: Columns) -> Iterator[tuple[Path, Column]]:
+    """Yield all columns with their names and those of their parents."""
+    for name, column in columns.items():
+        yield (name,), column
+        yield from (((name, *path), child) for path, child in paths(column.children))
+
+
+def edited(columns: Columns, parent: Path, edit: Callable[[Columns], Columns]) -> Columns:
+    """Edit the fields of a struct."""
+    if not parent:
+        return edit(columns)
+    column = columns[parent[0]]
+    return {**columns, parent[0]: attrs.evolve(column, children=edited(column.children, parent[1:], edit))}
+
+
+def scalars(columns: Columns) -> Columns:
+    """Return the columns that are not nested."""
+    return {name: column for name, column in columns.items() if not column.is_nested}
+
+
 PartitionFields: TypeAlias = tuple[tuple[str, str, int], ...]
 """The name, the transform and the number of the source column of each partition field."""
 
@@ -50,6 +105,8 @@ class Filter:
     column: str | None = None
     operation: str = "true"
     constant: Any = None
+    literal: Any = None
+    """The constant in JSON."""
 
     def matches(self, row: Row, columns: Columns) -> bool:
         if self.column is None:
@@ -88,19 +145,35 @@ def partition(row: Row, fields: PartitionFields, columns: Columns) -> tuple[Any,
     """Return the partition of a row by transforms other than buckets."""
     by_number = {column.number: column for column in columns.values()}
 
-    def transformed(transform: str, value: Any) -> Any:
+    def transformed(transform: str, source: int) -> Any:
+        if transform == "void":  # whose source may have been dropped
+            return None
+        value = by_number[source].value(row)
         if value is None:
             return None
         if transform == "identity":
             return comparable(value)
-        assert transform == "truncate[2]"
-        return value[:2] if isinstance(value, str) else value - value % 2
+        if transform == "truncate[2]":
+            return truncated(value)
+        return period(transform, value, UNITS_PER_DAY.get(by_number[source].kind, 1))
 
-    # The source of a void field may have been dropped.
-    return tuple(
-        None if transform == "void" else transformed(transform, by_number[source].value(row))
-        for _, transform, source in fields
-    )
+    return tuple(transformed(transform, source) for _, transform, source in fields)
+
+
+def truncated(value: Any) -> Any:
+    if isinstance(value, str | bytes):
+        return value[:2]
+    unit = 1 if isinstance(value, int) else Decimal("0.01")
+    number = int(value / unit) if isinstance(value, Decimal) else value
+    return (number - number % 2) * unit
+
+
+def period(transform: str, value: Any, units_per_day: int) -> Any:
+    """Return the year, month, day or hour of a date or timestamp."""
+    if transform == "hour":
+        return value * 24 // units_per_day
+    date = value if isinstance(value, datetime.date) else EPOCH + datetime.timedelta(days=value // units_per_day)
+    return {"year": (date.year,), "month": (date.year, date.month), "day": date}[transform]
 
 
 @attrs.frozen
@@ -168,6 +241,14 @@ class Model:
         """Return the numbers of the columns that cannot be dropped, as new files are split or sorted by them."""
         return {source for _, transform, source in self.spec if transform != "void"} | set(self.order)
 
+    def can_become_timestamp(self, date: int | None) -> bool:
+        """Return whether a date has the same partitions as a timestamp."""
+        return not any(
+            source == date and transform in ("identity", "bucket[2]")
+            for spec in self.specs
+            for _, transform, source in spec
+        )
+
     def mode(self, operation: str, mode: str | None) -> str:
         return mode or self.properties.get(f"write.{operation}.mode", "copy-on-write")
 
@@ -223,6 +304,6 @@ class Model:
         )
 
 
-def sorted_rows(rows: Iterable[Row], columns: Columns) -> list[str]:
-    """Return the rows in a form that can be compared, with null, NaN and -0.0."""
-    return sorted(repr([column.value(row) for column in columns.values()]) for row in rows)
+def sorted_rows(rows: Iterable[Iterable[Any]]) -> list[str]:
+    """Return rows of values in a form that can be compared, with null, NaN and -0.0."""
+    return sorted(repr(list(row)) for row in rows)

@@ -10,18 +10,46 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any
 from unittest import mock
 
 import attrs
 import pyarrow as pa
+from column_kinds import (
+    KINDS,
+    NESTED_KINDS,
+    encoded,
+    field,
+    from_arrow,
+    iceberg_type,
+    least_version,
+    nested,
+    to_arrow,
+    values,
+)
 from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from row_model import ID, Column, Columns, Filter, Model, Reference, Row, Rows, comparable, partition, sorted_rows
+from row_model import (
+    ID,
+    Column,
+    Columns,
+    Filter,
+    Model,
+    Path,
+    Reference,
+    Row,
+    Rows,
+    comparable,
+    edited,
+    partition,
+    paths,
+    scalars,
+    sorted_rows,
+)
 
 from conformance.table_io.encryption import KEY_ID, KeyFile
 from conformance.table_io.file_access import FileMissing
@@ -52,7 +80,6 @@ from spec_ref.commits.changes import Isolation
 from spec_ref.commits.errors import MissingFile
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import FormatVersion
-from spec_ref.data_types.types import DOUBLE, FLOAT, INT, LONG, STRING, NestedField, Type
 from spec_ref.encodings.puffin.file import Blob, read_puffin, write_puffin
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation, Test
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
@@ -64,27 +91,8 @@ from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField
 from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
 
-TYPES: Mapping[str, tuple[Type, Any]] = {
-    "int": (INT, pa.int32()),
-    "long": (LONG, pa.int64()),
-    "float": (FLOAT, pa.float32()),
-    "double": (DOUBLE, pa.float64()),
-    "string": (STRING, pa.string()),
-}
-FLOATS = ("float", "double")
-PROMOTED = {"int": "long", "float": "double"}
-FINITE: Mapping[str, Sequence[Any]] = {
-    "int": (0, 1, 2, 3, -(2**31)),
-    "long": (0, 1, 2, 3, -(2**63)),
-    "float": (0.0, -0.0, 1.5),
-    "double": (0.0, -0.0, 1.5),
-    "string": ("", "a", "ab", "null", "c/ d=%é?#", "日" * 40, "日" * 40 + "a", "\U0001f600\0"),
-}
-"""Few values, so that rows have equal ones; the long ones differ only at the end."""
-
-VALUES = {kind: (None, *values, *((math.nan, math.inf) if kind in FLOATS else ())) for kind, values in FINITE.items()}
 NAMES = ("a", "b", "a.b", "日" * 90, "A", "%=/ é")
-TRANSFORMS = ("identity", "bucket[2]", "truncate[2]", "void")
+TRANSFORMS = ("identity", "bucket[2]", "truncate[2]", "void", "year", "month", "day", "hour")
 BRANCHES = ("main", "main", "b", "c/ é")
 MINUTE, HOUR = 60_000, 3_600_000
 PROPERTIES = {
@@ -146,40 +154,43 @@ def predicate(where: Filter) -> Any:
     if where.column is None:
         return TRUE
     operation, column = Operation(where.operation), NamedReference(where.column)
-    return Test(operation, column) if where.constant is None else Comparison(operation, column, Literal(where.constant))
+    return Test(operation, column) if where.literal is None else Comparison(operation, column, Literal(where.literal))
 
 
 def filters(model: Model, branch: str) -> st.SearchStrategy[Filter]:
     """Make conditions, most of them with values of rows."""
 
     def of_column(name: str) -> st.SearchStrategy[Filter]:
-        column = model.columns[name]
-        unary = ["is-null", "not-null", *(["is-nan", "not-nan"] if column.kind in FLOATS else [])]
+        column, kind = model.columns[name], KINDS[model.columns[name].kind]
+        unary = ["is-null", "not-null", *(["is-nan", "not-nan"] if kind.is_float else [])]
         binary = ["eq", "not-eq", "lt", "lt-eq", "gt", "gt-eq"]
         binary += ["starts-with", "not-starts-with"] if column.kind == "string" else []
         found = [column.value(row) for row in model.rows(branch).values()]
-        constants = [one for one in found if one is not None and (column.kind not in FLOATS or math.isfinite(one))]
+        constants = [one for one in found if one is not None and not (kind.is_float and not math.isfinite(one))]
         compared = st.builds(
-            Filter, st.just(name), st.sampled_from(binary), st.sampled_from(constants or FINITE[column.kind])
+            lambda operation, constant: Filter(name, operation, constant, kind.literal(constant)),
+            st.sampled_from(binary),
+            st.sampled_from(constants or kind.finite),
         )
         return compared | compared | compared | st.builds(Filter, st.just(name), st.sampled_from(unary))
 
-    one = st.sampled_from(list(model.columns)).flatmap(of_column)
+    one = st.sampled_from(list(scalars(model.columns))).flatmap(of_column)
     return one | one | one | st.just(Filter())
 
 
 def arrow(rows: Iterable[Row], columns: Columns) -> pa.Table:
     listed = list(rows)
     return pa.table(
-        {
-            name: pa.array([row[column.number] for row in listed], TYPES[column.kind][1])
-            for name, column in columns.items()
-        }
+        {name: to_arrow(column, [row[column.number] for row in listed]) for name, column in columns.items()}
     )
 
 
-def named(rows: Iterable[Row], columns: Columns) -> list[dict[str, Any]]:
-    return [{name: row[column.number] for name, column in columns.items()} for row in rows]
+def named(rows: Iterable[Row], columns: Columns, table: WritableTable) -> list[dict[str, Any]]:
+    """Return rows as `records` takes them."""
+    types = {field.name: field.type for field in table.metadata.current_schema.fields}
+    return [
+        {name: encoded(column, row[column.number], types[name]) for name, column in columns.items()} for row in rows
+    ]
 
 
 class WriteApi(RuleBasedStateMachine):
@@ -188,7 +199,7 @@ class WriteApi(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.mkdtemp()
-        self.path = str(Path(self.folder) / "table")
+        self.path = str(FilePath(self.folder) / "table")
         self.clock = 1_700_000_000_000
         self.ids = iter(range(1, 1_000_000))
         self.numbers = iter(range(1, 1_000))
@@ -227,7 +238,8 @@ class WriteApi(RuleBasedStateMachine):
 
     @initialize(
         version=st.sampled_from([1, 2, 2, 3, 3, 3]),
-        kinds=st.lists(st.sampled_from(["long", "string", *TYPES]), min_size=2, max_size=3),
+        kinds=st.lists(st.sampled_from(["long", "string", *KINDS]), min_size=2, max_size=3),
+        is_nested=st.booleans(),
         fields=st.lists(st.tuples(st.integers(0, 3), st.sampled_from(TRANSFORMS)), max_size=2),
         properties=st.dictionaries(st.sampled_from(sorted(PROPERTIES)), st.integers(0, 3), max_size=4),
         is_encrypted=st.booleans(),
@@ -239,6 +251,7 @@ class WriteApi(RuleBasedStateMachine):
         self,
         version: int,
         kinds: list[str],
+        is_nested: bool,
         fields: list[tuple[int, str]],
         properties: dict[str, int],
         is_encrypted: bool,
@@ -249,10 +262,13 @@ class WriteApi(RuleBasedStateMachine):
         columns = {"id": Column(ID, "long")}
         columns |= {name: Column(next(self.numbers), kind) for name, kind in zip(NAMES, kinds, strict=False)}
         numbered = {column.number: column for column in columns.values()}
+        if is_nested:
+            columns["s"] = data.draw(nested(self.numbers, 2))
+        version = max(version, *map(least_version, columns.values()))
         spec = tuple(
-            (f"p{place}", transform, source % len(columns))
+            (f"p{place}", transform, source % len(numbered))
             for place, (source, transform) in enumerate(fields)
-            if is_allowed(transform, numbered[source % len(columns)].kind)
+            if is_allowed(transform, numbered[source % len(numbered)].kind)
         )
         settings = {name: PROPERTIES[name][place % len(PROPERTIES[name])] for name, place in properties.items()}
         settings |= {KEY_ID: "master"} if is_encrypted and version == 3 else {}
@@ -260,8 +276,7 @@ class WriteApi(RuleBasedStateMachine):
         note(f"v{version} {columns} {spec} {settings} identifier={has_identifier} batch_rows={batch_rows}")
         schema = Schema(
             tuple(
-                NestedField(column.number + 1, name, has_identifier and not column.number, TYPES[column.kind][0])
-                for name, column in columns.items()
+                field(name, column, required=has_identifier and not column.number) for name, column in columns.items()
             ),
             schema_id=0,
             identifier_field_ids=(1,) if has_identifier else (),
@@ -322,7 +337,8 @@ class WriteApi(RuleBasedStateMachine):
             )
             assert self.files() == files, f"a refused change left files: {self.files() ^ files}"
         else:
-            assert not forbidden(self.model), f"{what} was not refused"
+            has_no_effect_on_a_stale_plan = done is None and is_stale  # what forbids it may be newer than the plan
+            assert has_no_effect_on_a_stale_plan or not forbidden(self.model), f"{what} was not refused"
             after = open_table(self.path, keys=KEYS)
             if done is None:
                 assert after.base.location == before.base.location, "a change that did nothing was committed"
@@ -360,7 +376,7 @@ class WriteApi(RuleBasedStateMachine):
         )
 
     def files(self) -> set[str]:
-        return {str(Path(folder, name)) for folder, _, names in os.walk(self.path) for name in names}
+        return {str(FilePath(folder, name)) for folder, _, names in os.walk(self.path) for name in names}
 
     def matching(self, turn: Turn, where: Callable[[Row], bool]) -> Callable[[int, Row], bool]:
         """Return whether a change affects a row, which is the last one, or before those of which it does not know.
@@ -382,8 +398,7 @@ class WriteApi(RuleBasedStateMachine):
 
     def draw_rows(self, data: Any, turn: Turn, copies: int = 1, min_size: int = 0) -> list[dict[int, Any]]:
         columns = [column for column in self.planned(turn).columns.values() if column.number != ID]
-        values = st.tuples(*(st.sampled_from(VALUES[column.kind]) for column in columns))
-        drawn = data.draw(st.lists(values, min_size=min_size, max_size=4))
+        drawn = data.draw(st.lists(st.tuples(*map(values, columns)), min_size=min_size, max_size=4))
         return [
             {ID: next(self.ids), **{column.number: value for column, value in zip(columns, row, strict=True)}}
             for row in drawn
@@ -403,7 +418,7 @@ class WriteApi(RuleBasedStateMachine):
 
         def act(table: WritableTable) -> Any:
             if turn.by_record:
-                return records.append(table, named(rows, given), branch=turn.branch)
+                return records.append(table, named(rows, given, table), branch=turn.branch)
             return append(table, arrow(rows, given), branch=turn.branch)
 
         self.change_rows(
@@ -416,11 +431,12 @@ class WriteApi(RuleBasedStateMachine):
     @rule(turn=TURNS, data=st.data(), mode=MODES)
     def delete(self, turn: Turn, data: Any, mode: Mode | None) -> None:
         planned = self.planned(turn)
-        where = data.draw(filters(planned, turn.branch))
-        is_equality = planned.mode("delete", value(mode)) == "equality"
-        if is_equality:  # deletes rows with the same values that others add meanwhile
+        if planned.mode("delete", value(mode)) == "equality":  # deletes equal rows that others add meanwhile
             ago = turn.commits_ago if planned.columns == self.model.columns else 0
             turn = attrs.evolve(turn, isolation=Isolation.SERIALIZABLE, commits_ago=ago)
+            planned = self.planned(turn)
+        is_equality = planned.mode("delete", value(mode)) == "equality"
+        where = data.draw(filters(planned, turn.branch))
         matches = self.matching(turn, lambda row: where.matches(row, planned.columns))
 
         def act(table: WritableTable) -> Any:
@@ -434,13 +450,13 @@ class WriteApi(RuleBasedStateMachine):
             act,
             lambda rows: {identity: row for identity, row in rows.items() if not matches(identity, row)},
             forbidden=lambda model: no_deletes(model, "delete", mode),
-            may_refuse=is_equality and where.column is not None and planned.columns[where.column].kind in FLOATS,
+            may_refuse=is_equality and where.column is not None and KINDS[planned.columns[where.column].kind].is_float,
         )
 
     @rule(turn=TURNS, data=st.data())
     def delete_keys(self, turn: Turn, data: Any) -> None:
         columns = self.planned(turn).columns
-        names = data.draw(st.lists(st.sampled_from(list(columns)), min_size=1, max_size=2, unique=True))
+        names = data.draw(st.lists(st.sampled_from(list(scalars(columns))), min_size=1, max_size=2, unique=True))
         on = {name: columns[name] for name in names}
         keys = [
             {column.number: data.draw(values_of(column)) for column in on.values()}
@@ -460,7 +476,10 @@ class WriteApi(RuleBasedStateMachine):
         def act(table: WritableTable) -> Any:
             if turn.by_record and keys:
                 return records.delete_keys(
-                    table, named(keys, on), rows=named(rows, columns) if rows else None, branch=turn.branch
+                    table,
+                    named(keys, on, table),
+                    rows=named(rows, columns, table) if rows else None,
+                    branch=turn.branch,
                 )
             return delete_keys(table, arrow(keys, on), rows=arrow(rows, columns) if rows else None, branch=turn.branch)
 
@@ -469,7 +488,7 @@ class WriteApi(RuleBasedStateMachine):
             f"delete_keys {on} {keys} {rows}",
             act,
             after,
-            forbidden=lambda model: model.version == 1 or any(column.kind in FLOATS for column in on.values()),
+            forbidden=lambda model: model.version == 1 or any(KINDS[column.kind].is_float for column in on.values()),
         )
 
     @rule(turn=TURNS, data=st.data(), mode=MODES)
@@ -489,9 +508,13 @@ class WriteApi(RuleBasedStateMachine):
         numbered = {columns[name].number: given for name, given in new.items()}
 
         def act(table: WritableTable) -> Any:
+            fields = table.metadata.current_schema.fields
+            assigned = {
+                one.name: encoded(columns[one.name], new[one.name], one.type) for one in fields if one.name in new
+            }
             if turn.by_record:
-                return records.update(table, new, predicate(where), mode=mode, branch=turn.branch)
-            return update(table, new, predicate(where), mode=mode, branch=turn.branch, isolation=turn.isolation)
+                return records.update(table, assigned, predicate(where), mode=mode, branch=turn.branch)
+            return update(table, assigned, predicate(where), mode=mode, branch=turn.branch, isolation=turn.isolation)
 
         self.change_rows(
             turn,
@@ -507,7 +530,7 @@ class WriteApi(RuleBasedStateMachine):
     def merge(self, turn: Turn, data: Any, mode: Mode | None, matched: WhenMatched, insert: bool) -> None:
         planned = self.planned(turn)
         columns = planned.columns
-        names = [name for name in columns if columns[name].number != ID]
+        names = [name for name, column in scalars(columns).items() if column.number != ID]
         on = data.draw(
             st.just(["id"]) | st.lists(st.sampled_from(names or ["id"]), min_size=1, max_size=2, unique=True)
         )
@@ -556,7 +579,7 @@ class WriteApi(RuleBasedStateMachine):
 
         def act(table: WritableTable) -> Any:
             if turn.by_record and is_whole:
-                return records.merge(table, named(source, columns), on, mode=mode, branch=turn.branch)
+                return records.merge(table, named(source, columns, table), on, mode=mode, branch=turn.branch)
             return merge(
                 table,
                 arrow(source, columns),
@@ -585,7 +608,9 @@ class WriteApi(RuleBasedStateMachine):
 
         def act(table: WritableTable) -> Any:
             if turn.by_record:
-                return records.overwrite(table, named(rows, columns), predicate(where), mode=mode, branch=turn.branch)
+                return records.overwrite(
+                    table, named(rows, columns, table), predicate(where), mode=mode, branch=turn.branch
+                )
             return overwrite(
                 table,
                 arrow(rows, columns),
@@ -692,61 +717,100 @@ class WriteApi(RuleBasedStateMachine):
         kind=st.sampled_from(["add", "drop", "rename", "swap", "restore", "promote", "default", "move"]),
     )
     def change_schema(self, turn: Turn, data: Any, kind: str) -> None:
-        planned = self.planned(turn)
-        columns = dict(planned.columns)
+        columns = self.planned(turn).columns
+        structs = [path for path, column in [((), None), *paths(columns)] if column is None or column.kind == "struct"]
+        parent = data.draw(st.sampled_from(structs))
+        here = dict(columns if not parent else dict(paths(columns))[parent].children)
         new_name = data.draw(st.sampled_from(NAMES))
-        names = [name for name in columns if columns[name].number != ID]
+        names = [name for name in here if here[name].number != ID]
         if kind != "add" and not names:
             return
         name = data.draw(st.sampled_from(names)) if names else ""
-        is_wrong, dropped, has_default = False, None, False
+        full = ".".join((*parent, name))
+        is_wrong, dropped, has_default, least, date = False, None, False, 1, None
         made: tuple[Any, ...]
         if kind in ("add", "restore"):
-            type_name = data.draw(st.sampled_from(sorted(TYPES)))
-            default = data.draw(st.none() | st.sampled_from(FINITE[type_name]))
+            added = data.draw(self.columns(parent))
             new_name = name if kind == "restore" else new_name
-            is_wrong, has_default = kind == "add" and new_name in columns, default is not None
-            made = (AddColumn(new_name, TYPES[type_name][0], default=default),)
+            is_wrong, has_default = kind == "add" and new_name in here, added.initial_default is not None
+            made = (
+                AddColumn(
+                    new_name,
+                    iceberg_type(added),
+                    parent=".".join(parent) or None,
+                    default=encoded(added, added.initial_default, iceberg_type(added)),
+                ),
+            )
+            least = least_version(added)
             if kind == "restore":
-                made = (DropColumn(name), *made)
-                dropped = columns.pop(name).number
-            columns[new_name] = Column(next(self.numbers), type_name, default, default)
+                made = (DropColumn(full), *made)
+                dropped = here.pop(name).number
+            here[new_name] = added
         elif kind == "drop":
-            made = (DropColumn(name),)
-            dropped = columns.pop(name).number
+            if len(here) == 1:  # Parquet has no structs without fields
+                return
+            made = (DropColumn(full),)
+            dropped = here.pop(name).number
         elif kind == "rename":
-            made = (RenameColumn(name, new_name),)
-            is_wrong = new_name in columns and new_name != name
-            columns = {new_name if old == name else old: column for old, column in columns.items()}
+            made = (RenameColumn(full, new_name),)
+            is_wrong = new_name in here and new_name != name
+            here = {new_name if old == name else old: column for old, column in here.items()}
         elif kind == "swap":
             other = data.draw(st.sampled_from(names))
+            other_full, spare = ".".join((*parent, other)), ".".join((*parent, "?"))
             made = (
-                (RenameColumn(name, "?"), RenameColumn(other if other != name else "?", name), RenameColumn("?", other))
+                (RenameColumn(full, "?"), RenameColumn(other_full, name), RenameColumn(spare, other))
                 if other != name
                 else ()
             )
             swapped = {name: other, other: name}
-            columns = {swapped.get(old, old): column for old, column in columns.items()}
+            here = {swapped.get(old, old): column for old, column in here.items()}
         elif kind == "promote":
-            wider = PROMOTED.get(columns[name].kind, "string")
-            is_wrong = columns[name].kind not in PROMOTED
-            made = (PromoteColumn(name, TYPES[wider][0]),)
-            columns[name] = attrs.evolve(columns[name], kind=wider)
+            column = here[name]
+            promoted = () if column.is_nested else KINDS[column.kind].promoted
+            wider = data.draw(
+                st.sampled_from([one for one in promoted if not parent or one != "timestamp_ns"] or ["string"])
+            )
+            is_wrong = not promoted
+            if column.kind == "date":
+                date, least = column.number, 3
+            made = (PromoteColumn(full, KINDS[wider].type),)
+            here[name] = attrs.evolve(column, kind=wider)
         elif kind == "default":
-            default = data.draw(st.sampled_from(FINITE[columns[name].kind]))
+            if here[name].is_nested:
+                return
+            default = data.draw(st.sampled_from(KINDS[here[name].kind].finite))
             has_default = True
-            made = (SetWriteDefault(name, default),)
-            columns[name] = attrs.evolve(columns[name], write_default=default)
+            made = (SetWriteDefault(full, encoded(here[name], default, iceberg_type(here[name]))),)
+            here[name] = attrs.evolve(here[name], write_default=default)
         else:
-            made = (MoveColumn(name, 0),)
-            columns = {name: columns.pop(name), **columns}
+            made = (MoveColumn(full, 0),)
+            here = {name: here.pop(name), **here}
+        columns = edited(columns, parent, lambda _: here)
+        full_names = [".".join(path) for path, _ in paths(columns)]
+        is_wrong = is_wrong or len(set(full_names)) < len(full_names)
         self.change(
             turn,
             f"change_schema {made}",
             lambda table: table.commit(changes.ChangeSchema(made)),
             lambda model: attrs.evolve(model, columns=columns),
-            forbidden=lambda model: is_wrong or dropped in model.sources() or (has_default and model.version < 3),
+            forbidden=lambda model: (
+                is_wrong
+                or dropped in model.sources()
+                or model.version < max(least, 3 * has_default)
+                or not model.can_become_timestamp(date)
+            ),
         )
+
+    def columns(self, parent: Path) -> st.SearchStrategy[Column]:
+        """Make columns to add to the schema or to a struct."""
+
+        def of_kind(kind: str) -> st.SearchStrategy[Column]:
+            default = st.none() | st.sampled_from(KINDS[kind].finite)
+            return default.map(lambda default: Column(next(self.numbers), kind, default, default))
+
+        scalar = st.sampled_from(sorted(NESTED_KINDS if parent else KINDS)).flatmap(of_kind)
+        return scalar | scalar | nested(self.numbers, 1)
 
     @rule(
         turn=TURNS,
@@ -767,7 +831,7 @@ class WriteApi(RuleBasedStateMachine):
             void = ((field[0], "void", field[2]),) if planned.version == 1 else ()
             spec = tuple(new for old in spec for new in (void if old == field else (old,)))
         else:
-            column = data.draw(st.sampled_from(list(planned.columns.values())))
+            column = data.draw(st.sampled_from(list(scalars(planned.columns).values())))
             name = f"{name}{next(self.numbers)}"
             table_ids = {
                 one.name: one.id
@@ -789,7 +853,7 @@ class WriteApi(RuleBasedStateMachine):
     @rule(turn=TURNS, data=st.data(), direction=st.sampled_from(SortDirection), nulls=st.sampled_from(NullOrder))
     def change_sort_order(self, turn: Turn, data: Any, direction: SortDirection, nulls: NullOrder) -> None:
         planned, table = self.planned(turn), self.history[max(-1 - turn.commits_ago, -len(self.history))][0]
-        name = data.draw(st.none() | st.sampled_from(list(planned.columns)))
+        name = data.draw(st.none() | st.sampled_from(list(scalars(planned.columns))))
         fields, numbers = (), ()
         if name is not None:
             source = next(one.id for one in table.metadata.current_schema.fields if one.name == name)
@@ -892,7 +956,7 @@ class WriteApi(RuleBasedStateMachine):
         if not planned.snapshots or KEY_ID in planned.properties:
             return
         snapshot = data.draw(st.sampled_from(list(planned.snapshots)))
-        path = str(Path(self.path, "metadata", f"{snapshot}-{next(self.numbers)}.stats"))
+        path = str(FilePath(self.path, "metadata", f"{snapshot}-{next(self.numbers)}.stats"))
         statistics = None if is_removed else write_statistics(path, snapshot)
         self.change(
             turn,
@@ -934,10 +998,9 @@ class WriteApi(RuleBasedStateMachine):
             table.table, filter=predicate(where), threads=1, batch_rows=self.batch_rows, **state
         ).read_all()
         expect(f"columns of {state}", found.schema.names, list(columns))
-        numbers = [column.number for column in columns.values()]
-        listed = [dict(zip(numbers, row.values(), strict=True)) for row in found.to_pylist()]
-        expected = [row for row in rows if where.matches(row, columns)]
-        expect(f"rows of {state} where {where}", sorted_rows(listed, columns), sorted_rows(expected, columns))
+        listed = zip(*(from_arrow(column, found[name]) for name, column in columns.items()), strict=True)
+        expected = ([column.value(row) for column in columns.values()] for row in rows if where.matches(row, columns))
+        expect(f"rows of {state} where {where}", sorted_rows(listed), sorted_rows(expected))
 
     def check_lineage(self, table: WritableTable, branch: str, snapshot: int) -> None:
         """Check that rows keep their row ids, and their sequence numbers if they do not change."""
@@ -991,7 +1054,7 @@ def write_statistics(path: str, snapshot: int) -> StatisticsFile:
     """Write a file of statistics with one blob, whose type nobody knows."""
     blob = Blob(type="test", fields=(1,), payload=b"statistics", snapshot_id=snapshot, sequence_number=1)
     content = write_puffin([blob], {"created-by": "a test"})
-    Path(path).write_bytes(content)
+    FilePath(path).write_bytes(content)
     return StatisticsFile(
         snapshot_id=snapshot,
         statistics_path=path,
@@ -1002,7 +1065,7 @@ def write_statistics(path: str, snapshot: int) -> StatisticsFile:
 
 
 def is_allowed(transform: str, kind: str) -> bool:
-    return transform in ("identity", "void") or kind not in FLOATS
+    return transform in ("identity", "void") or transform in KINDS[kind].transforms
 
 
 def value(mode: Mode | None) -> str | None:
@@ -1019,4 +1082,4 @@ def by_id(rows: Iterable[Row]) -> Rows:
 
 
 def values_of(column: Column) -> st.SearchStrategy[Any]:
-    return st.integers(1, 20) if column.number == ID else st.sampled_from(VALUES[column.kind])
+    return st.integers(1, 20) if column.number == ID else values(column)
