@@ -93,6 +93,8 @@ def java_read(location, columns=None):
     frame = spark.read.format("iceberg").load(location)
     frame = frame if columns is None else frame.select(*columns)
     frame.write.format("noop").mode("overwrite").save()
+def parquet_read(location, columns=None):
+    spark.read.parquet(location.partition("/metadata/")[0] + "/data").write.format("noop").mode("overwrite").save()
 def read(location, columns=None):
     read_dataframe(spark, location, select=columns).write.format("noop").mode("overwrite").save()
 def java_planned(location, mode):
@@ -218,7 +220,7 @@ def claims(scale: Scale) -> Iterator[Claim]:
     with tempfile.TemporaryDirectory(prefix="bench-spark-") as folder:
         location = make(Path(folder), rows)
         with Peer("iceberg-java", SESSION, "local[2]") as session:
-            yield from _read_claims(session, f"{rows:,} rows", Table(location), rounds)
+            yield from _read_claims(session, f"{rows:,} rows", Table(location), rounds, beside_parquet=True)
             taken = in_turns(
                 {what: partial(_wrote, session, what, folder, rows) for what in ("java_written", "written")}, rounds
             )
@@ -256,15 +258,27 @@ def _planning_claims(session: Peer, folder: Path, files: int, rounds: int) -> It
         )
 
 
-def _read_claims(session: Peer, case: str, table: Table, rounds: int) -> Iterator[Claim]:
+def _read_claims(
+    session: Peer, case: str, table: Table, rounds: int, *, beside_parquet: bool = False
+) -> Iterator[Claim]:
+    """Measure reading and validating; beside Spark's own reader of Parquet files, too, which knows of no table."""
+
     def took(what: str) -> float:
         return float(session(what, table.location, table.columns)[0])
 
     ours = ["read"] if table.columns else ["read", "validated"]  # validation reads all columns
-    ways = {what: partial(took, what) for what in ("java_read", *ours)}
-    taken = in_turns(ways, rounds, WARM)
+    peers = ["java_read", *(["parquet_read"] if beside_parquet else [])]
+    taken = in_turns({what: partial(took, what) for what in (*peers, *ours)}, rounds, WARM)
     for what in ours:
         yield _claim(f"{case} {what}", session, taken, what, "java_read", GOALS[what])
+    if beside_parquet:
+        yield Claim(
+            path="on Spark",
+            case=f"{case} read, beside Spark's own Parquet reader",
+            ours=taken["read"],
+            peer=session.version.partition(" in ")[2],
+            theirs=taken["parquet_read"],
+        )
 
 
 def _wrote(session: Peer, what: str, folder: str, rows: int) -> float:
