@@ -81,12 +81,13 @@ def make_read_plan(
         case_sensitive: whether the names must be spelled as in the schema.
 
     Raises:
-        SpecError: EXP003, for a name that the schema does not have; or the name mapping is not valid.
+        SpecError: EXP003, for a name that the schema does not have; TYP002, for one that several columns have; or the
+            name mapping is not valid.
     """
     metadata = table.metadata
-    ids: dict[int, None] = {}
+    ids = dict.fromkeys(field.id for field in schema.fields) if select is None else {}
     asked: list[str] = []
-    for name in [field.name for field in schema.fields] if select is None else select:
+    for name in select or ():
         column = _find(schema, name, case_sensitive=case_sensitive)
         if column is not None:
             ids[column] = None

@@ -50,8 +50,8 @@ from spec_ref.expressions.predicates import (
     TRUE,
     And,
     Comparison,
+    IdReference,
     Literal,
-    NamedReference,
     Operation,
     Predicate,
     SetTest,
@@ -76,11 +76,11 @@ _COMPARED = frozenset({BOOLEAN, INT, LONG, STRING})
 
 def to_predicate(spark_filter: Filter, schema: Schema) -> Predicate | None:
     """Convert a filter of Spark to an equivalent predicate; None if there is none."""
-    name = ".".join(spark_filter.attribute) if hasattr(spark_filter, "attribute") else None
-    column = None if name is None else schema.find_name(name)
-    if name is None or column is None:
+    path = getattr(spark_filter, "attribute", None)
+    column = next((one for one in schema.columns() if one.path == path), None)
+    if column is None:
         return None
-    reference = NamedReference(name)
+    reference = IdReference(column.id)
     kind = type(spark_filter)
     if kind in _TESTS:
         return Test(_TESTS[kind], reference)

@@ -58,9 +58,11 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[FileColu
                 raise spec_error(
                     "PRJ001", "the file has several columns with the same name", found=Description(", ".join(columns))
                 )
+            # The library takes a name with dots for a path if the file has one; then all columns are read.
+            is_path = any(name.startswith(f"{other}.") for name in columns for other in schema.names)
             for stripe in range(opened.nstripes):
                 try:
-                    batch = opened.read_stripe(stripe, columns=places)
+                    batch = opened.read_stripe(stripe, columns=None if is_path else places)
                 except pa.ArrowInvalid:  # a timestamp that pyarrow cannot represent, or a damaged file
                     batch = _read_out_of_range_stripe(file, opened, stripe, places, written.struct)
                 yield from slice_batch(batch, rows)

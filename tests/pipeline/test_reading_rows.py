@@ -23,6 +23,7 @@ from conformance.table_io.delete_files import DeleteFiles
 from conformance.table_io.file_access import FileAccessError, FileMissing
 from conformance.table_io.local import plan_read, read_table
 from conformance.table_io.read_tasks import read_task
+from conformance.table_io.records import read_rows
 from conformance.table_io.tables import Table
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V2, V3
@@ -612,6 +613,18 @@ def test_unknown_column_is_reported(kit: TableKit) -> None:
     with pytest.raises(SpecError, match=r"EXP003.*found 'x'.*id, s, _file"):
         read_table(kit.table(), select=["x"])
     assert read_table(kit.table(), select=["ID"], case_sensitive=False).schema.names == ["id"]
+
+
+@every_format
+def test_columns_with_one_full_name_are_read_and_cannot_be_selected_by_it(
+    kit: TableKit, file_format: FileFormat
+) -> None:
+    kit.evolve((field(3, "s", StructType((field(4, "x", INT),))), field(5, "s.x", INT)))
+    kit.commit(kit.file([{3: {4: 1}, 5: 2}], file_format=file_format))
+    assert read_table(kit.table()).read_all().to_pylist() == [{"s": {"x": 1}, "s.x": 2}]
+    assert list(read_rows(kit.table())) == [{"s": {4: 1}, "s.x": 2}]
+    with pytest.raises(SpecError, match="TYP002"):
+        read_table(kit.table(), select=["s.x"])
 
 
 def test_table_without_snapshots_has_its_columns_and_no_rows(kit: TableKit) -> None:

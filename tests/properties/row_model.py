@@ -94,6 +94,36 @@ def scalars(columns: Columns) -> Columns:
     return {name: column for name, column in columns.items() if not column.is_nested}
 
 
+@attrs.frozen
+class Leaf:
+    """A column that is not nested, in any number of structs."""
+
+    path: tuple[Column, ...]
+    """The structs, outermost first, and the column."""
+
+    @property
+    def column(self) -> Column:
+        return self.path[-1]
+
+    def value(self, row: Row) -> Any:
+        at: Any = row
+        for column in self.path[:-1]:
+            at = at.get(column.number, column.initial_default)
+            if at is None:
+                return None
+        return self.column.value(at)
+
+
+def leaves(columns: Columns, parents: tuple[Column, ...] = ()) -> dict[str, Leaf]:
+    """Return the columns that conditions, partitions and orders may use, by their full names."""
+    found = {name: Leaf((*parents, column)) for name, column in scalars(columns).items()}
+    for name, column in columns.items():
+        if column.kind == "struct":
+            inner = leaves(column.children, (*parents, column))
+            found |= {f"{name}.{own}": leaf for own, leaf in inner.items()}
+    return found
+
+
 PartitionFields: TypeAlias = tuple[tuple[str, str, int], ...]
 """The name, the transform and the number of the source column of each partition field."""
 
@@ -111,7 +141,7 @@ class Filter:
     def matches(self, row: Row, columns: Columns) -> bool:
         if self.column is None:
             return True
-        return CONDITIONS[self.operation](columns[self.column].value(row), self.constant)
+        return CONDITIONS[self.operation](leaves(columns)[self.column].value(row), self.constant)
 
 
 def is_nan(value: Any) -> bool:
@@ -143,7 +173,7 @@ def comparable(value: Any) -> Any:
 
 def partition(row: Row, fields: PartitionFields, columns: Columns) -> tuple[Any, ...]:
     """Return the partition of a row by transforms other than buckets."""
-    by_number = {column.number: column for column in columns.values()}
+    by_number = {leaf.column.number: leaf for leaf in leaves(columns).values()}
 
     def transformed(transform: str, source: int) -> Any:
         if transform == "void":  # whose source may have been dropped
@@ -155,7 +185,7 @@ def partition(row: Row, fields: PartitionFields, columns: Columns) -> tuple[Any,
             return comparable(value)
         if transform == "truncate[2]":
             return truncated(value)
-        return period(transform, value, UNITS_PER_DAY.get(by_number[source].kind, 1))
+        return period(transform, value, UNITS_PER_DAY.get(by_number[source].column.kind, 1))
 
     return tuple(transformed(transform, source) for _, transform, source in fields)
 
@@ -230,9 +260,6 @@ class Model:
     def rows(self, branch: str) -> Rows:
         head = self.head(branch)
         return {} if head is None else self.snapshots[head].rows
-
-    def names(self) -> dict[int, str]:
-        return {column.number: name for name, column in self.columns.items()}
 
     def is_tag(self, name: str) -> bool:
         return name in self.references and self.references[name].is_tag

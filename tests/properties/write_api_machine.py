@@ -45,6 +45,7 @@ from row_model import (
     Rows,
     comparable,
     edited,
+    leaves,
     partition,
     paths,
     scalars,
@@ -161,11 +162,12 @@ def filters(model: Model, branch: str) -> st.SearchStrategy[Filter]:
     """Make conditions, most of them with values of rows."""
 
     def of_column(name: str) -> st.SearchStrategy[Filter]:
-        column, kind = model.columns[name], KINDS[model.columns[name].kind]
+        leaf = leaves(model.columns)[name]
+        kind = KINDS[leaf.column.kind]
         unary = ["is-null", "not-null", *(["is-nan", "not-nan"] if kind.is_float else [])]
         binary = ["eq", "not-eq", "lt", "lt-eq", "gt", "gt-eq"]
-        binary += ["starts-with", "not-starts-with"] if column.kind == "string" else []
-        found = [column.value(row) for row in model.rows(branch).values()]
+        binary += ["starts-with", "not-starts-with"] if leaf.column.kind == "string" else []
+        found = [leaf.value(row) for row in model.rows(branch).values()]
         constants = [one for one in found if one is not None and not (kind.is_float and not math.isfinite(one))]
         compared = st.builds(
             lambda operation, constant: Filter(name, operation, constant, kind.literal(constant)),
@@ -174,7 +176,7 @@ def filters(model: Model, branch: str) -> st.SearchStrategy[Filter]:
         )
         return compared | compared | compared | st.builds(Filter, st.just(name), st.sampled_from(unary))
 
-    one = st.sampled_from(list(scalars(model.columns))).flatmap(of_column)
+    one = st.sampled_from(list(leaves(model.columns))).flatmap(of_column)
     return one | one | one | st.just(Filter())
 
 
@@ -230,6 +232,11 @@ class WriteApi(RuleBasedStateMachine):
     @property
     def model(self) -> Model:
         return self.history[-1][1]
+
+    def id_of(self, name: str, turn: Turn) -> int:
+        """Return the field id of a column in the table that a writer has read."""
+        table = self.history[max(-1 - turn.commits_ago, -len(self.history))][0]
+        return next(column.id for column in table.metadata.current_schema.columns() if column.name == name)
 
     def planned(self, turn: Turn) -> Model:
         return self.history[max(-1 - turn.commits_ago, -len(self.history))][1]
@@ -450,7 +457,7 @@ class WriteApi(RuleBasedStateMachine):
             act,
             lambda rows: {identity: row for identity, row in rows.items() if not matches(identity, row)},
             forbidden=lambda model: no_deletes(model, "delete", mode),
-            may_refuse=is_equality and where.column is not None and KINDS[planned.columns[where.column].kind].is_float,
+            may_refuse=is_equality and where.column is not None and is_float(planned.columns, where.column),
         )
 
     @rule(turn=TURNS, data=st.data())
@@ -727,7 +734,8 @@ class WriteApi(RuleBasedStateMachine):
             return
         name = data.draw(st.sampled_from(names)) if names else ""
         full = ".".join((*parent, name))
-        is_wrong, dropped, has_default, least, date = False, None, False, 1, None
+        is_wrong, has_default, least, date = False, False, 1, None
+        dropped: set[int] = set()
         made: tuple[Any, ...]
         if kind in ("add", "restore"):
             added = data.draw(self.columns(parent))
@@ -744,13 +752,13 @@ class WriteApi(RuleBasedStateMachine):
             least = least_version(added)
             if kind == "restore":
                 made = (DropColumn(full), *made)
-                dropped = here.pop(name).number
+                dropped = numbers_in(here.pop(name))
             here[new_name] = added
         elif kind == "drop":
             if len(here) == 1:  # Parquet has no structs without fields
                 return
             made = (DropColumn(full),)
-            dropped = here.pop(name).number
+            dropped = numbers_in(here.pop(name))
         elif kind == "rename":
             made = (RenameColumn(full, new_name),)
             is_wrong = new_name in here and new_name != name
@@ -796,7 +804,7 @@ class WriteApi(RuleBasedStateMachine):
             lambda model: attrs.evolve(model, columns=columns),
             forbidden=lambda model: (
                 is_wrong
-                or dropped in model.sources()
+                or not dropped.isdisjoint(model.sources())
                 or model.version < max(least, 3 * has_default)
                 or not model.can_become_timestamp(date)
             ),
@@ -831,17 +839,11 @@ class WriteApi(RuleBasedStateMachine):
             void = ((field[0], "void", field[2]),) if planned.version == 1 else ()
             spec = tuple(new for old in spec for new in (void if old == field else (old,)))
         else:
-            column = data.draw(st.sampled_from(list(scalars(planned.columns).values())))
+            source, leaf = data.draw(st.sampled_from(list(leaves(planned.columns).items())))
             name = f"{name}{next(self.numbers)}"
-            table_ids = {
-                one.name: one.id
-                for one in self.history[max(-1 - turn.commits_ago, -len(self.history))][
-                    0
-                ].metadata.current_schema.fields
-            }
-            made = AddPartitionField((table_ids[planned.names()[column.number]],), parse_transform(transform), name)
-            is_wrong = not is_allowed(transform, column.kind)
-            spec = (*spec, (name, transform, column.number))
+            made = AddPartitionField((self.id_of(source, turn),), parse_transform(transform), name)
+            is_wrong = not is_allowed(transform, leaf.column.kind)
+            spec = (*spec, (name, transform, leaf.column.number))
         self.change(
             turn,
             f"change_spec {made}",
@@ -852,17 +854,19 @@ class WriteApi(RuleBasedStateMachine):
 
     @rule(turn=TURNS, data=st.data(), direction=st.sampled_from(SortDirection), nulls=st.sampled_from(NullOrder))
     def change_sort_order(self, turn: Turn, data: Any, direction: SortDirection, nulls: NullOrder) -> None:
-        planned, table = self.planned(turn), self.history[max(-1 - turn.commits_ago, -len(self.history))][0]
-        name = data.draw(st.none() | st.sampled_from(list(scalars(planned.columns))))
+        known = leaves(self.planned(turn).columns)
+        name = data.draw(st.none() | st.sampled_from(list(known)))
         fields, numbers = (), ()
         if name is not None:
-            source = next(one.id for one in table.metadata.current_schema.fields if one.name == name)
             fields = (
                 SortField(
-                    source_id=source, transform=parse_transform("identity"), direction=direction, null_order=nulls
+                    source_id=self.id_of(name, turn),
+                    transform=parse_transform("identity"),
+                    direction=direction,
+                    null_order=nulls,
                 ),
             )
-            numbers = (planned.columns[name].number,)
+            numbers = (known[name].column.number,)
         self.change(
             turn,
             f"change_sort_order {name} {direction} {nulls}",
@@ -1066,6 +1070,14 @@ def write_statistics(path: str, snapshot: int) -> StatisticsFile:
 
 def is_allowed(transform: str, kind: str) -> bool:
     return transform in ("identity", "void") or transform in KINDS[kind].transforms
+
+
+def is_float(columns: Columns, name: str) -> bool:
+    return KINDS[leaves(columns)[name].column.kind].is_float
+
+
+def numbers_in(column: Column) -> set[int]:
+    return {column.number, *(child.number for _, child in paths(column.children))}
 
 
 def value(mode: Mode | None) -> str | None:

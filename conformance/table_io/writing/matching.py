@@ -78,7 +78,7 @@ class TargetRows:
                 unsure.append(task)
             else:
                 found.append(MatchedFile(task))
-        read_plan = self.plan_read((), places=True)
+        read_plan = self.plan_read((), PLACE)
         for task in unsure:
             parts = [position_column(batch) for batch in read_task(task, read_plan, self.deletes)]
             positions = np.concatenate(parts) if parts else np.zeros(0, np.int64)
@@ -88,25 +88,24 @@ class TargetRows:
                 found.append(MatchedFile(task, positions))
         return found
 
-    def plan_read(self, names: Sequence[str], *, places: bool = False) -> ReadPlan:
-        """Plan to read some columns and, on request, ``_pos`` as the last one, even if a column has that name.
+    def plan_read(self, names: Sequence[str] | None, *metadata_columns: str) -> ReadPlan:
+        """Plan to read some columns, or all for None, and then metadata columns, even if columns have their names.
 
         Raises:
-            SpecError: RES002, for a table with a column that has the name of a metadata column of row lineage.
+            SpecError: RES002, for a table with a column that has the name of a metadata column of row lineage; TYP002,
+                for a name that several columns have.
         """
         check_lineage_names(self.metadata)
         made = make_read_plan(self._table, self.metadata.current_schema, names)
-        return attrs.evolve(made, metadata_columns=(*made.metadata_columns, PLACE)) if places else made
+        return attrs.evolve(made, metadata_columns=metadata_columns)
 
     def rows(self, tasks: Sequence[FileScanTask]) -> Iterator[tuple[FileScanTask, pa.RecordBatch]]:
         """Read all rows of data files that are not deleted.
 
         The columns are those of the schema, those of row lineage if the version has them, and ``_pos``.
         """
-        names = [field.name for field in self.metadata.current_schema.fields]
-        if has_row_ids(self.metadata):
-            names += LINEAGE
-        read_plan = self.plan_read(names, places=True)
+        lineage = LINEAGE if has_row_ids(self.metadata) else ()
+        read_plan = self.plan_read(None, *lineage, PLACE)
 
         def work(task: FileScanTask) -> Iterator[Any]:
             whole = attrs.evolve(task, residual=TRUE)  # type: ignore[misc]

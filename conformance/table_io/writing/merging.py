@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.table_io.read_tasks import read_task
-from conformance.table_io.writing.matching import MatchedFile, TargetRows, drop_position_column, position_column
+from conformance.table_io.writing.matching import PLACE, MatchedFile, TargetRows, drop_position_column, position_column
 from conformance.table_io.writing.operations import THREADS, Summary, open_sink, operation_files, to_position_mode
 from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Mode, change_rows, replace_columns, resolve_mode
@@ -118,7 +118,7 @@ class Merging:
             SpecError: TYP002, if two rows of the source match one.
         """
         matched = []
-        read_plan = target.plan_read(self._on, places=True)
+        read_plan = target.plan_read(self._on, PLACE)
         for task in target.tasks():
             positions, indexes = [], []
             for batch in read_task(task, read_plan, target.deletes):

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from conformance.core.counts import plural
-from conformance.table_io.reading import ReadPlan, make_read_plan, name_file_in_errors
+from conformance.table_io.reading import make_read_plan, name_file_in_errors
 from conformance.table_io.records import row_reader
 from conformance.table_io.writing.compaction import MIN_FILES, select_for_compaction
 from conformance.table_io.writing.deletes import DeleteEncoding, RowsToDelete, plan_equality_deletes, write_positions
@@ -192,10 +192,9 @@ class TargetRecords:
             task: the data file.
             names: the columns to read; by default all, and those of row lineage if the version has them.
         """
-        lineage = names is None and has_row_ids(self.metadata)
-        listed = [field.name for field in self.metadata.current_schema.fields] if names is None else names
+        lineage = LINEAGE if names is None and has_row_ids(self.metadata) else ()
         fields = {field.id: field.name for field in self.metadata.current_schema.fields}
-        for row in self._read(task, (*listed, *(LINEAGE if lineage else ()))):
+        for row in self._read(task, names, *lineage):
             made = {fields[field_id]: value for field_id, value in row.values.items()}
             if lineage:
                 made |= dict(zip(LINEAGE, (row.row_id, row.last_updated_sequence_number), strict=True))
@@ -205,21 +204,20 @@ class TargetRecords:
         """Yield all rows that are not deleted, in the form of `rows`."""
         return self.rows(attrs.evolve(task, residual=TRUE))  # type: ignore[misc]
 
-    def reader(self, names: Sequence[str] = ()) -> TableRowReader:
-        """Make a reader of some columns of data files.
+    def reader(self, names: Sequence[str] | None = (), *metadata_columns: str) -> TableRowReader:
+        """Make a reader of some columns of data files, or of all for None, and of metadata columns.
 
         Raises:
-            SpecError: RES002, for a table with a column that has the name of a metadata column of row lineage.
+            SpecError: RES002, for a table with a column that has the name of a metadata column of row lineage; TYP002,
+                for a name that several columns have.
         """
-        return row_reader(self._read_plan(names))
-
-    def _read_plan(self, names: Sequence[str]) -> ReadPlan:
         check_lineage_names(self.metadata)
-        return make_read_plan(self._table, self.metadata.current_schema, names)
+        read_plan = make_read_plan(self._table, self.metadata.current_schema, names)
+        return row_reader(attrs.evolve(read_plan, metadata_columns=metadata_columns))
 
-    def _read(self, task: FileScanTask, names: Sequence[str]) -> Iterator[Row]:
+    def _read(self, task: FileScanTask, names: Sequence[str] | None, *metadata_columns: str) -> Iterator[Row]:
         with name_file_in_errors(task.data_file.file_path):
-            yield from self.reader(names).rows(task)
+            yield from self.reader(names, *metadata_columns).rows(task)
 
 
 # Changing rows
