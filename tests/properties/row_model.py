@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import math
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -142,6 +142,19 @@ class Filter:
         if self.column is None:
             return True
         return CONDITIONS[self.operation](leaves(columns)[self.column].value(row), self.constant)
+
+
+def selected(columns: Columns, names: Collection[str], parent: str = "") -> Columns:
+    """Return the columns with some full names, and of structs only what is selected in them."""
+    found = {}
+    for name, column in columns.items():
+        full = f"{parent}{name}"
+        children = selected(column.children, names, f"{full}.") if column.kind == "struct" else {}
+        if full in names:
+            found[name] = column
+        elif children:
+            found[name] = attrs.evolve(column, children=children)
+    return found
 
 
 def is_nan(value: Any) -> bool:

@@ -44,7 +44,19 @@ from spec_ref.commits.changes import (
 )
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
-from spec_ref.data_types.types import DOUBLE, INT, LONG, STRING, UUID, ListType, NestedField, StructType
+from spec_ref.data_types.types import (
+    DATE,
+    DOUBLE,
+    INT,
+    LONG,
+    STRING,
+    TIMESTAMP_NS,
+    UUID,
+    ListType,
+    NestedField,
+    StructType,
+    Type,
+)
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.puffin.file import read_puffin
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
@@ -705,6 +717,17 @@ def test_two_rows_of_the_source_do_not_match_one(tmp_path: Path) -> None:
         merge(table, pa.table({"id": [1, 1]}), ["id"])
     merge(table, pa.table({"id": [5, 5]}), ["id"])  # they match none
     assert ids(table) == [1, 2, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("type_", "key"),
+    [(TIMESTAMP_NS, pa.scalar(1, pa.timestamp("ns"))), (DATE, pa.scalar(2_932_897, pa.int32()).cast(pa.date32()))],
+)
+def test_a_key_of_two_rows_may_be_more_than_python_can_represent(tmp_path: Path, type_: Type, key: Any) -> None:
+    table = create_table(str(tmp_path / "t"), (NestedField(1, "at", required=False, type=type_),), version=V3)
+    append(table, pa.table({"at": pa.array([key])}))
+    with pytest.raises(SpecError, match=r"^TYP002: .*; found {'at': "):
+        merge(table, pa.table({"at": pa.array([key, key])}), ["at"])
 
 
 @pytest.mark.parametrize("mode", [COPY, POSITIONS])

@@ -19,6 +19,7 @@ from conformance.table_io.writing.plans import plan_write
 from conformance.table_io.writing.row_changes import Mode, change_rows, replace_columns, resolve_mode
 from conformance.table_io.writing.tables import WritableTable
 from conformance.table_io.writing.write_tasks import batch_without_rows
+from spec_ref.columnar.arrow_values import to_python_values
 from spec_ref.columnar.manifests.computed_metrics import storage_array
 from spec_ref.columnar.schemas.written_rows import compile_input, with_comparable_floats
 from spec_ref.commits import CommitResult
@@ -173,7 +174,8 @@ class _Keys:
 
     def __init__(self, schema: Schema, rows: pa.Table, on: Sequence[str]) -> None:
         fields = [attrs.evolve(field, required=False) for field in schema.fields if field.name in on]  # type: ignore[misc]
-        self._names = [field.name for field in fields]
+        self._types = {field.name: field.type for field in fields}
+        self._names = list(self._types)
         keys = rows.select(self._names).combine_chunks()
         batches = keys.to_batches() or [batch_without_rows(keys.schema)]
         batch = compile_input(fields, keys.schema)(batches[0])
@@ -217,9 +219,8 @@ class _Keys:
         hits = valid & (last > first)
         if (hits & (last - first > 1)).any():
             row = batch.slice(int(np.flatnonzero(hits & (last - first > 1))[0]), 1)
-            raise spec_error(
-                "TYP002", "two rows of the source match one row of the table", found=Description(str(row.to_pylist()))
-            )
+            key = {name: to_python_values(type_, row.column(name))[0] for name, type_ in self._types.items()}
+            raise spec_error("TYP002", "two rows of the source match one row of the table", found=Description(str(key)))
         found = np.full(batch.num_rows, -1, np.int64)
         found[hits] = self._order[first[hits]]
         self.matched[found[hits]] = True
