@@ -16,6 +16,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from write_api_machine import WriteApi
 
 from conformance.table_io.writing import row_changes
+from conformance.table_io.writing.files import NewFiles
 from spec_ref.commits.changes import Validation
 
 commit_module = import_module("spec_ref.commits.commit")  # the package exports the function of this name
@@ -44,7 +45,14 @@ def nothing_is_validated(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(row_changes, "validation_for", lambda *_: Validation())
 
 
-@pytest.mark.parametrize("plant", [clock_of_the_writer, nothing_is_validated], ids=lambda one: one.__name__)
+def files_of_failed_writes_stay(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(NewFiles, "remove", lambda _, __=(): ())
+
+
+PLANTED = [clock_of_the_writer, nothing_is_validated, files_of_failed_writes_stay]
+
+
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda one: one.__name__)
 def test_a_planted_fault_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
     few = settings(

@@ -1,17 +1,20 @@
 """Random calls of the write API on one table, each checked against a model of rows (`row_model`).
 
 Every call has a clock, which may be behind or ahead, and plans on the table as it was a number of commits ago. Its
-result has to be that of the call on the current table, and a refusal has to have a reason and to change nothing.
+result has to be that of the call on the current table, and a refusal has to have a reason and to change nothing. Some
+calls fail because the disk is full: nothing is changed, or the outcome is said to be unknown.
 """
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 from unittest import mock
@@ -54,7 +57,7 @@ from row_model import (
 )
 
 from conformance.table_io.encryption import KEY_ID, KeyFile
-from conformance.table_io.file_access import FileMissing
+from conformance.table_io.file_access import FileAccessError, FileMissing
 from conformance.table_io.local import read_table
 from conformance.table_io.writing import (
     Mode,
@@ -79,7 +82,7 @@ from conformance.validator.run import SnapshotSelection, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.commits import CommitConflict, changes
 from spec_ref.commits.changes import Isolation
-from spec_ref.commits.errors import MissingFile
+from spec_ref.commits.errors import CommitStateUnknown, MissingFile
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import FormatVersion
 from spec_ref.encodings.puffin.file import Blob, read_puffin, write_puffin
@@ -133,7 +136,11 @@ class Turn:
     by_record: bool
     """Whether it makes one row at a time, by the definitions of `spec_ref`; such writers are always serializable."""
 
+    fault: tuple[str, int] | None = None
+    """The call of the operating system that fails, and the how manieth; None if there is no failure."""
 
+
+FAULTS = (("fsync", 1), ("fsync", 2), ("fsync", 3), ("fsync", 5), ("link", 1), ("open", 1))
 TURNS = st.builds(
     Turn,
     branch=st.sampled_from(BRANCHES),
@@ -141,6 +148,9 @@ TURNS = st.builds(
     skew=st.sampled_from([0, 0, 0, -MINUTE, MINUTE, -3 * HOUR, 3 * HOUR]),
     isolation=st.sampled_from(Isolation),
     by_record=st.sampled_from([False, False, True]),
+    fault=st.sampled_from(
+        [None] * 18 + [("fsync", 1), ("fsync", 2), ("fsync", 3), ("fsync", 5), ("link", 1), ("open", 1)]
+    ),
 ).map(lambda turn: attrs.evolve(turn, isolation=Isolation.SERIALIZABLE) if turn.by_record else turn)
 MODES = st.sampled_from([None, *Mode])
 SETTINGS = st.sampled_from([(name, value) for name, values in PROPERTIES.items() for value in values])
@@ -194,6 +204,31 @@ def named(rows: Iterable[Row], columns: Columns, table: WritableTable) -> list[d
     return [
         {name: encoded(column, row[column.number], types[name]) for name, column in columns.items()} for row in rows
     ]
+
+
+class Disk:
+    """Lets one call of the operating system fail while files are written, as if the disk were full."""
+
+    def __init__(self, fault: tuple[str, int] | None) -> None:
+        self._call, self._left = fault or ("", 0)
+        self.has_failed = False
+
+    def __enter__(self) -> None:
+        self._real = {name: getattr(os, name) for name in ("fsync", "link", "open")}
+        for name in self._real:
+            setattr(os, name, partial(self._do, name))
+
+    def __exit__(self, *_: object) -> None:
+        for name, real in self._real.items():
+            setattr(os, name, real)
+
+    def _do(self, name: str, *arguments: Any, **named: Any) -> Any:
+        if name == self._call and (name != "open" or arguments[1] & os.O_CREAT):
+            self._left -= 1
+            if not self._left:
+                self.has_failed = True
+                raise OSError(errno.ENOSPC, "no space is left")
+        return self._real[name](*arguments, **named)
 
 
 class WriteApi(RuleBasedStateMachine):
@@ -332,33 +367,37 @@ class WriteApi(RuleBasedStateMachine):
         note(f"{what} {turn}")
         before, files = self.history[-1][0], self.files()
         self.is_sound = False
+        disk, done, error = Disk(turn.fault), None, None
         try:
-            with self.writer(turn.skew) as now:
+            with self.writer(turn.skew) as now, disk:
                 done = act(attrs.evolve(table))
-        except (SpecError, FileMissing) as error:
-            note(f"-> {type(error).__name__}: {error}")
+        except (SpecError, FileAccessError, CommitStateUnknown, OSError) as caught:
+            note(f"-> {type(caught).__name__}: {caught}")
+            error = caught
             is_conflict = is_stale and isinstance(error, (CommitConflict, MissingFile, FileMissing))
-            if not (forbidden(self.model) or may_refuse or is_conflict):
+            if not (disk.has_failed or forbidden(self.model) or may_refuse or is_conflict):
                 raise
-            assert open_table(self.path, keys=KEYS).base.location == before.base.location, (
-                "a refused change was committed"
-            )
-            assert self.files() == files, f"a refused change left files: {self.files() ^ files}"
-        else:
+        after = open_table(self.path, keys=KEYS)
+        is_committed = after.base.location != before.base.location
+        is_unknown = isinstance(error, CommitStateUnknown)
+        if error is None:
             has_no_effect_on_a_stale_plan = done is None and is_stale  # what forbids it may be newer than the plan
             assert has_no_effect_on_a_stale_plan or not forbidden(self.model), f"{what} was not refused"
-            after = open_table(self.path, keys=KEYS)
-            if done is None:
-                assert after.base.location == before.base.location, "a change that did nothing was committed"
-            else:
-                model = self.model.at(now)
-                if done.snapshot is None:
-                    model = effect(model)
-                else:
-                    rows = effect(model).rows(turn.branch)
-                    model = model.after_snapshot(turn.branch, done.snapshot.snapshot_id, rows)
-                self.history = [*self.history[-5:], (after, model)]
-                self.check(before, after)
+            assert is_committed == (done is not None), "only a change that does something is committed"
+        elif not is_unknown:
+            assert not is_committed, "a refused change was committed"
+            assert self.files() == files, f"a refused change left files: {self.files() ^ files}"
+        if is_committed:
+            known = {one.snapshot_id for one in before.metadata.snapshots}
+            made = [one.snapshot_id for one in after.metadata.snapshots if one.snapshot_id not in known]
+            if done is not None:
+                expect("snapshot", [] if done.snapshot is None else [done.snapshot.snapshot_id], made)
+            model = self.model.at(now)
+            changed = effect(model)
+            if made:
+                changed = model.after_snapshot(turn.branch, *made, changed.rows(turn.branch))
+            self.history = [*self.history[-5:], (after, changed)]
+            self.check(before, after)
         self.is_sound = True
 
     def change_rows(
