@@ -86,8 +86,7 @@ def least_version(column: Column) -> int:
 
 def to_arrow(column: Column, values: Iterable[Any]) -> pa.Array:
     """Make an array of values of the model."""
-    converted = map(column.converted, values)
-    return pa.array([one.bytes if isinstance(one, uuid.UUID) else one for one in converted], arrow_type(column))
+    return pa.array(list(map(column.converted, values)), arrow_type(column))
 
 
 def from_arrow(column: Column, array: pa.ChunkedArray) -> list[Any]:
