@@ -71,17 +71,18 @@ class Column:
 
 
 Columns: TypeAlias = Mapping[str, Column]
-Path: TypeAlias = tuple[str, ...]
+Names: TypeAlias = tuple[str, ...]
+"""The name of a column after those of its parents."""
 
 
-def paths(columns: Columns) -> Iterator[tuple[Path, Column]]:
+def paths(columns: Columns) -> Iterator[tuple[Names, Column]]:
     """Yield all columns with their names and those of their parents."""
     for name, column in columns.items():
         yield (name,), column
         yield from (((name, *path), child) for path, child in paths(column.children))
 
 
-def edited(columns: Columns, parent: Path, edit: Callable[[Columns], Columns]) -> Columns:
+def edited(columns: Columns, parent: Names, edit: Callable[[Columns], Columns]) -> Columns:
     """Edit the fields of a struct."""
     if not parent:
         return edit(columns)

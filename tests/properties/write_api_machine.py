@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -42,7 +42,7 @@ from row_model import (
     Columns,
     Filter,
     Model,
-    Path,
+    Names,
     Reference,
     Row,
     Rows,
@@ -137,7 +137,7 @@ class Turn:
     """Whether it makes one row at a time, by the definitions of `spec_ref`; such writers are always serializable."""
 
     fault: tuple[str, int] | None = None
-    """The call of the operating system that fails, and the how manieth; None if there is no failure."""
+    """The call of the operating system that fails, and which one of them; None if there is no failure."""
 
 
 FAULTS = (("fsync", 1), ("fsync", 2), ("fsync", 3), ("fsync", 5), ("link", 1), ("open", 1))
@@ -148,9 +148,7 @@ TURNS = st.builds(
     skew=st.sampled_from([0, 0, 0, -MINUTE, MINUTE, -3 * HOUR, 3 * HOUR]),
     isolation=st.sampled_from(Isolation),
     by_record=st.sampled_from([False, False, True]),
-    fault=st.sampled_from(
-        [None] * 18 + [("fsync", 1), ("fsync", 2), ("fsync", 3), ("fsync", 5), ("link", 1), ("open", 1)]
-    ),
+    fault=st.sampled_from([*[None] * 18, *FAULTS]),
 ).map(lambda turn: attrs.evolve(turn, isolation=Isolation.SERIALIZABLE) if turn.by_record else turn)
 MODES = st.sampled_from([None, *Mode])
 SETTINGS = st.sampled_from([(name, value) for name, values in PROPERTIES.items() for value in values])
@@ -237,7 +235,7 @@ class WriteApi(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.mkdtemp()
-        self.path = str(FilePath(self.folder) / "table")
+        self.path = str(Path(self.folder) / "table")
         self.clock = 1_700_000_000_000
         self.ids = iter(range(1, 1_000_000))
         self.numbers = iter(range(1, 1_000))
@@ -423,7 +421,7 @@ class WriteApi(RuleBasedStateMachine):
         )
 
     def files(self) -> set[str]:
-        return {str(FilePath(folder, name)) for folder, _, names in os.walk(self.path) for name in names}
+        return {str(Path(folder, name)) for folder, _, names in os.walk(self.path) for name in names}
 
     def matching(self, turn: Turn, where: Callable[[Row], bool]) -> Callable[[int, Row], bool]:
         """Return whether a change affects a row, which is the last one, or before those of which it does not know.
@@ -850,7 +848,7 @@ class WriteApi(RuleBasedStateMachine):
             ),
         )
 
-    def columns(self, parent: Path) -> st.SearchStrategy[Column]:
+    def columns(self, parent: Names) -> st.SearchStrategy[Column]:
         """Make columns to add to the schema or to a struct."""
 
         def of_kind(kind: str) -> st.SearchStrategy[Column]:
@@ -1000,7 +998,7 @@ class WriteApi(RuleBasedStateMachine):
         if not planned.snapshots or KEY_ID in planned.properties:
             return
         snapshot = data.draw(st.sampled_from(list(planned.snapshots)))
-        path = str(FilePath(self.path, "metadata", f"{snapshot}-{next(self.numbers)}.stats"))
+        path = str(Path(self.path, "metadata", f"{snapshot}-{next(self.numbers)}.stats"))
         statistics = None if is_removed else write_statistics(path, snapshot)
         self.change(
             turn,
@@ -1109,7 +1107,7 @@ def write_statistics(path: str, snapshot: int) -> StatisticsFile:
     """Write a file of statistics with one blob, whose type nobody knows."""
     blob = Blob(type="test", fields=(1,), payload=b"statistics", snapshot_id=snapshot, sequence_number=1)
     content = write_puffin([blob], {"created-by": "a test"})
-    FilePath(path).write_bytes(content)
+    Path(path).write_bytes(content)
     return StatisticsFile(
         snapshot_id=snapshot,
         statistics_path=path,
